@@ -1,0 +1,83 @@
+// Getting rid of what is dead: how Database finds files that are worth a
+// rewrite, and the rewrite.
+
+#include <rocksdb/table_properties.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "storage/database.h"
+#include "storage/database_impl.h"
+#include "storage/status.h"
+#include "storage/table_deadlines.h"
+
+namespace satchel::storage {
+namespace {
+
+rocksdb::CompactRangeOptions rewrite_options() {
+  rocksdb::CompactRangeOptions options;
+  // Also at the bottom level, or the filter would not see what lies there.
+  options.bottommost_level_compaction =
+      rocksdb::BottommostLevelCompaction::kForceOptimized;
+  return options;
+}
+
+struct KeyRange {
+  std::string smallest;
+  std::string largest;
+};
+
+/// The key ranges of files at least half of whose records are deletions, or
+/// dead by `cutoff`.
+std::vector<KeyRange> dead_ranges(rocksdb::DB* db,
+                                  rocksdb::ColumnFamilyHandle* family,
+                                  std::uint64_t cutoff) {
+  rocksdb::ColumnFamilyMetaData files;
+  db->GetColumnFamilyMetaData(family, &files);
+  rocksdb::TablePropertiesCollection properties;
+  check(db->GetPropertiesOfAllTables(family, &properties), "read");
+  std::vector<KeyRange> ranges;
+  for (const auto& level : files.levels) {
+    for (const auto& file : level.files) {
+      const bool deletions =
+          file.num_entries > 0 && file.num_deletions * 2 >= file.num_entries;
+      const auto table = properties.find(file.db_path + file.name);
+      const bool expired =
+          table != properties.end() && mostly_dead(*table->second, cutoff);
+      if (deletions || expired) {
+        ranges.push_back({file.smallestkey, file.largestkey});
+      }
+    }
+  }
+  return ranges;
+}
+
+}  // namespace
+
+void Database::compact_dead() {
+  impl_->require_writable();
+  for (const auto family : Families::kAll) {
+    if (family == Family::meta) continue;
+    auto* handle = impl_->families[family];
+    for (const auto& range :
+         dead_ranges(impl_->db.get(), handle, impl_->cutoff->load())) {
+      const rocksdb::Slice from = range.smallest;
+      const rocksdb::Slice to = range.largest;
+      check(impl_->db->CompactRange(rewrite_options(), handle, &from, &to),
+            "compact");
+    }
+  }
+}
+
+void Database::compact_all() {
+  impl_->require_writable();
+  flush();
+  for (const auto family : Families::kAll) {
+    check(impl_->db->CompactRange(rewrite_options(), impl_->families[family],
+                                  nullptr, nullptr),
+          "compact");
+  }
+}
+
+}  // namespace satchel::storage

@@ -1,0 +1,25 @@
+#pragma once
+// A table property that tells when half of a file's records will be dead. For
+// storage/ only: names RocksDB types.
+
+#include <rocksdb/table_properties.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "storage/expiry_filter.h"
+#include "storage/format.h"
+
+namespace satchel::storage {
+
+/// Records the median deadline of `family`'s records in each new file, beside
+/// the cutoff of that moment.
+std::shared_ptr<rocksdb::TablePropertiesCollectorFactory> deadline_collector(
+    Family family, std::shared_ptr<const Cutoff> cutoff);
+
+/// Whether at least half of the file is dead by `cutoff` and was not already
+/// when the file was written (then a rewrite would not help).
+bool mostly_dead(const rocksdb::TableProperties& properties,
+                 std::uint64_t cutoff);
+
+}  // namespace satchel::storage
