@@ -74,8 +74,8 @@ std::uint32_t detail::crc32c_portable(const char* data, std::size_t size) {
 
 std::uint32_t crc32c(const char* data, std::size_t size) {
 #if defined(__x86_64__)
-  static const bool fast = __builtin_cpu_supports("sse4.2");
-  if (fast) return crc32c_sse42(data, size);
+  static const bool kFast = __builtin_cpu_supports("sse4.2");
+  if (kFast) return crc32c_sse42(data, size);
 #endif
   return detail::crc32c_portable(data, size);
 }

@@ -202,6 +202,14 @@ LogEnd examine_log(const DatabaseOptions& options, rocksdb::Env* env,
                 "the store's log changes too fast to be read; try again");
 }
 
+/// The new log's name must survive a power loss: a store without a log is
+/// taken for damaged.
+void sync_folder(rocksdb::FileSystem& fs, const std::string& path) {
+  std::unique_ptr<rocksdb::FSDirectory> folder;
+  check(fs.NewDirectory(path, {}, &folder, nullptr), "open the store");
+  check(folder->Fsync({}, nullptr), "open the store");
+}
+
 std::unique_ptr<Database::Impl> open_for_reading(const std::string& path,
                                                  DatabaseOptions options) {
   // A writer beside may delete a file between its listing and its opening.
@@ -241,6 +249,7 @@ std::unique_ptr<Database::Impl> open_for_writing(const std::string& path,
     end = examine_log(impl->options, impl->env.get(), path);
   }
   open_writer(*impl, path, end.stop.get(), make_info_log(path));
+  sync_folder(*impl->env->GetFileSystem(), path);
   end.tell(impl->options);
   return impl;
 }

@@ -186,19 +186,24 @@ Sum add_up(LogReader& reader) {
   }
 }
 
+// Null when there is none.
 std::unique_ptr<rocksdb::FSSequentialFile> open_current(
-    rocksdb::FileSystem& fs, const std::string& folder, bool& vanished) {
-  std::string name;
-  auto status = rocksdb::ReadFileToString(&fs, folder + "/CURRENT", &name);
-  if (status.ok()) {
+    rocksdb::FileSystem& fs, const std::string& folder) {
+  std::string tried;
+  for (;;) {
+    std::string name;
+    if (!rocksdb::ReadFileToString(&fs, folder + "/CURRENT", &name).ok()) {
+      return nullptr;
+    }
     while (!name.empty() && name.back() == '\n') name.pop_back();
     std::unique_ptr<rocksdb::FSSequentialFile> file;
-    status = fs.NewSequentialFile(folder + "/" + name, rocksdb::FileOptions(),
-                                  &file, nullptr);
+    const auto status = fs.NewSequentialFile(
+        folder + "/" + name, rocksdb::FileOptions(), &file, nullptr);
     if (status.ok()) return file;
+    // A writer beside may have changed to the next one meanwhile.
+    if (name == tried) return nullptr;
+    tried = name;
   }
-  vanished = status.IsNotFound() || status.IsPathNotFound();
-  return nullptr;
 }
 
 }  // namespace
@@ -206,7 +211,7 @@ std::unique_ptr<rocksdb::FSSequentialFile> open_current(
 ManifestFacts scan_manifest(rocksdb::FileSystem& fs,
                             const std::string& folder) {
   ManifestFacts facts;
-  auto file = open_current(fs, folder, facts.vanished);
+  auto file = open_current(fs, folder);
   if (file == nullptr) return facts;
   LogReader reader(std::move(file), 0);
   try {

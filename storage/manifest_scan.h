@@ -15,8 +15,6 @@ struct ManifestFacts {
   std::uint64_t first_live_wal = 0;
   /// As WalReport::fresh.
   bool fresh = false;
-  /// CURRENT or the MANIFEST that it names went away: a writer is at work.
-  bool vanished = false;
 };
 
 /// Changes nothing; never throws for damage, which is RocksDB's to report.

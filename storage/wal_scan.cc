@@ -136,7 +136,6 @@ WalReport Scan::run(const std::string& folder) {
   const auto numbers = wal_numbers(fs_, folder);
   const auto manifest = scan_manifest(fs_, folder);
   report_.fresh = manifest.fresh;
-  report_.vanished = manifest.vanished;
   for (const auto wal : numbers) {
     if (wal < manifest.first_live_wal) {
       ++report_.obsolete_wal_files;
@@ -241,8 +240,8 @@ void Scan::read_file(LogReader& reader, std::uint64_t wal) {
         break;
       case Fragment::Kind::middle:
       case Fragment::Kind::last:
-        // Behind damage these may be the rest of the one damaged record.
-        if (lost_) break;
+        // Behind damage these may be the rest of the one damaged record: they
+        // prove no other one.
         if (in_record_) {
           go_on = add(fragment);
         } else {
