@@ -17,9 +17,9 @@ struct Document::Rep {
 };
 
 Document::Document() {
-  static const auto empty =
+  static const auto kEmpty =
       std::make_shared<const Rep>(std::make_shared<const std::string>("{}"), 1);
-  rep_ = empty;
+  rep_ = kEmpty;
 }
 
 Document::Document(std::shared_ptr<const Rep> rep) : rep_(std::move(rep)) {}

@@ -121,9 +121,9 @@ class OpRunner {
 
   std::string_view increment(std::size_t position) {
     if (position == kNoMember && !op_.create) return reason::kNotFound;
-    static const Json zero = 0u;
+    static const Json kZero = 0u;
     const Json& old =
-        position == kNoMember ? zero : node_at(*at_.node, {position});
+        position == kNoMember ? kZero : node_at(*at_.node, {position});
     if (!old.is_number()) return reason::kExpectedNumber;
     Sum sum = add(old, op_.value);
     if (sum.reason.empty()) set(position, op_.key, std::move(sum.value));
