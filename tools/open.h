@@ -1,0 +1,19 @@
+#pragma once
+// Opening the store that a run is about.
+
+#include <memory>
+#include <string>
+
+#include "satchel/store.h"
+#include "tools/command.h"
+
+namespace satchel::tools {
+
+/// For commands that only look: writes nothing, a missing store is empty.
+std::unique_ptr<HandleStore> open_to_read(Run& run);
+
+/// For commands that write: makes a missing store, waits a while for one that
+/// is in use.
+std::unique_ptr<HandleStore> open_to_write(Run& run);
+
+}  // namespace satchel::tools

@@ -1,0 +1,267 @@
+#include "tools/usage.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string_view>
+
+#include "tools/arguments.h"
+
+namespace satchel::tools {
+namespace {
+
+constexpr const char* kFooter =
+    R"(STATE and OPS are JSON, or - (standard input), or @FILE.
+T is a number with a unit: 500ms 90s 15m 12h 1.5h 7d. Without --ttl a handle
+never expires.
+
+Environment (an empty variable counts as unset):
+  SATCHEL_STORE            as --store
+  SATCHEL_USER             as --user; else "local"
+  SATCHEL_WRITER           as --writer; else the host's name
+  SATCHEL_DURABILITY       as --durability; else sync
+  SATCHEL_MAX_STATE_BYTES  cap of a state; else 1048576
+
+Exit codes: 0 done, 1 not found or expired, 2 wrong input or usage,
+3 conflict, 4 store damaged, 5 disk or program failure, 7 store in use,
+8 done in part.
+
+Example:
+  satchel mint research '{"topic":"tides","sources":[]}' --ttl 7d
+  satchel list
+  satchel demo              the whole idea in a minute)";
+
+void add_globals(CLI::App& app, Globals& globals) {
+  add_value(&app, "--store", globals.store,
+            "Folder of the store; else ~/.local/share/satchel",
+            "PATH|rocksdb:///PATH");
+  add_value(&app, "--user", globals.user, "Owner of the handles", "U");
+  add_value(&app, "--writer", globals.writer, "Who writes; a label for people",
+            "W");
+  add_value(&app, "--durability", globals.durability,
+            "What a write has survived: sync, interval or os", "D");
+  add_switch(&app, "--json", globals.json,
+             "Print one JSON object, failures too");
+  add_switch(&app, "--version", globals.version,
+             "Print the versions, as the command version does");
+}
+
+std::string help_hint(const CLI::App* command) {
+  return " See satchel " + (command ? command->get_name() + " " : "") +
+         "--help";
+}
+
+enum class Takes { nothing, value, unknown };
+
+/// What the option with the long name `name` takes, in whichever command.
+Takes takes(const CLI::App& app, const std::string& name) {
+  std::vector<const CLI::App*> all = {&app};
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
+    all.push_back(command);
+  }
+  Takes found = Takes::unknown;
+  for (const CLI::App* a : all) {
+    for (const CLI::Option* option : a->get_options()) {
+      if (option->get_positional() || !option->check_lname(name)) continue;
+      if (option->get_items_expected_max() > 0) return Takes::value;
+      found = Takes::nothing;
+    }
+  }
+  return found;
+}
+
+/// Mends what CLI11 reads in its own way: "--name=" (it would take the next
+/// argument as the value), "--flag=x", "++".
+std::vector<std::string> normalized(const CLI::App& app,
+                                    const std::vector<std::string>& arguments) {
+  std::vector<std::string> out;
+  bool is_value = false;
+  bool options_ended = false;
+  for (const std::string& argument : arguments) {
+    const auto equals = argument.find('=');
+    const bool option = !is_value && !options_ended && argument.size() > 2 &&
+                        argument.starts_with("--");
+    const Takes taken =
+        option ? takes(app, argument.substr(2, equals - 2)) : Takes::unknown;
+    if (!is_value && argument == "++") {
+      throw wrong_usage("'++' means nothing here." + help_hint(nullptr));
+    }
+    if (taken == Takes::nothing && equals != std::string::npos) {
+      throw wrong_usage(argument.substr(0, equals) + " takes no value.");
+    }
+    if (taken == Takes::value && equals == argument.size() - 1) {
+      out.push_back(argument.substr(0, equals));
+      out.emplace_back();
+    } else {
+      out.push_back(argument);
+    }
+    options_ended = options_ended || (!is_value && argument == "--");
+    is_value = taken == Takes::value && equals == std::string::npos;
+  }
+  if (is_value) {
+    throw wrong_usage(arguments.back() + " needs a value after it.");
+  }
+  return out;
+}
+
+/// Levenshtein distance.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t change = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({change, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+/// ". Did you mean 'x'?" for the nearest of `known`, if it is near.
+std::string suggestion(const std::string& given,
+                       const std::vector<std::string>& known) {
+  std::string best;
+  std::size_t least = std::max<std::size_t>(2, given.size() / 3) + 1;
+  for (const std::string& name : known) {
+    const std::size_t d = distance(given, name);
+    if (d < least) least = d, best = name;
+  }
+  return best.empty() ? "." : ". Did you mean '" + best + "'?";
+}
+
+std::vector<std::string> option_names(const CLI::App& app,
+                                      const CLI::App* command) {
+  std::vector<std::string> names;
+  for (const CLI::App* a : {&app, command}) {
+    if (!a) continue;
+    for (const CLI::Option* option : a->get_options()) {
+      for (const std::string& name : option->get_lnames()) {
+        names.push_back("--" + name);
+      }
+    }
+  }
+  return names;
+}
+
+CLI::App* chosen(const CLI::App& app) {
+  const auto commands = app.get_subcommands();
+  return commands.empty() ? nullptr : commands.front();
+}
+
+/// Refuses the first argument that belongs nowhere.
+void refuse_leftovers(const CLI::App& app) {
+  CLI::App* command = chosen(app);
+  for (const std::string& argument : app.remaining(true)) {
+    if (argument == "--") continue;
+    const bool option = argument.size() > 1 && argument.front() == '-';
+    if (option) {
+      const std::string name = argument.substr(0, argument.find('='));
+      throw wrong_usage("unknown option " + shown(name) +
+                        suggestion(name, option_names(app, command)) +
+                        help_hint(command));
+    }
+    if (command) {
+      throw wrong_usage(command->get_name() + ": " + shown(argument) +
+                        " is one argument too many." + help_hint(command));
+    }
+    std::vector<std::string> names;
+    for (const CLI::App* c : app.get_subcommands(nullptr)) {
+      names.push_back(c->get_name());
+    }
+    throw wrong_usage("unknown command " + shown(argument) +
+                      suggestion(argument, names) + help_hint(nullptr));
+  }
+}
+
+void refuse_repeats(const CLI::App& app) {
+  for (const CLI::App* a : {&app, static_cast<const CLI::App*>(chosen(app))}) {
+    if (!a) continue;
+    for (const CLI::Option* option : a->get_options()) {
+      if (!option->get_positional() && option->count() > 1) {
+        throw wrong_usage(option->get_name() + " is given twice; give it once");
+      }
+    }
+  }
+}
+
+void refuse_missing(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_positional() && option->get_required() &&
+        option->count() == 0) {
+      throw wrong_usage(command.get_name() + " needs " + option->get_name() +
+                        '.' + help_hint(&command));
+    }
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<CLI::App> make_parser(Run& run) {
+  auto app = std::make_unique<CLI::App>(
+      "satchel keeps the working state of agents and servers: JSON objects "
+      "under\nhandles that belong to a user, with versions and an expiry.",
+      "satchel");
+  app->footer(kFooter);
+  app->fallthrough();
+  app->require_subcommand(0, 1);
+  add_globals(*app, run.globals);
+  for (const auto add :
+       {add_mint, add_get, add_save, add_patch, add_touch, add_list, add_revoke,
+        add_sweep, add_history, add_changes, add_revert, add_demo, add_version,
+        add_help}) {
+    add(*app, run);
+  }
+  return app;
+}
+
+CLI::App* parse(CLI::App& app, std::vector<std::string> arguments) {
+  arguments = normalized(app, arguments);
+  std::reverse(arguments.begin(), arguments.end());
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::Success&) {
+    throw;
+  } catch (const CLI::ParseError& error) {
+    refuse_leftovers(app);
+    refuse_repeats(app);
+    if (chosen(app)) refuse_missing(*chosen(app));
+    throw wrong_usage(std::string(error.what()) + '.' + help_hint(chosen(app)));
+  }
+  refuse_repeats(app);
+  return chosen(app);
+}
+
+std::string help_text(CLI::App& app, const std::string& command) {
+  if (command.empty()) return app.help();
+  std::vector<std::string> names;
+  for (CLI::App* c : app.get_subcommands(nullptr)) {
+    // CLI11 prefixes the help of a command with its parent's name only when
+    // told.
+    if (c->get_name() == command) return c->help("satchel");
+    names.push_back(c->get_name());
+  }
+  throw wrong_usage("unknown command " + shown(command) +
+                    suggestion(command, names) + help_hint(nullptr));
+}
+
+void add_help(CLI::App& app, Run& run) {
+  const auto name = std::make_shared<std::string>();
+  CLI::App* command =
+      add_command(app, "help", "Explain a command", "satchel help mint");
+  add_positional(command, "COMMAND", *name, "Which; else the program")
+      ->required(false);
+  run.actions[command] = [&app, name] {
+    return Outcome{help_text(app, *name), {}, 0};
+  };
+}
+
+bool asks_for_json(const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    if (argument == "--") return false;
+    if (argument == "--json") return true;
+  }
+  return false;
+}
+
+}  // namespace satchel::tools

@@ -1,0 +1,29 @@
+#pragma once
+// The command line as a whole: global options, help, wrong usage.
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/command.h"
+
+namespace satchel::tools {
+
+/// The parser with every command. `run` outlives it.
+std::unique_ptr<CLI::App> make_parser(Run& run);
+
+/// Parses `arguments` (without the program's name) and returns the command
+/// that was asked for; none when nothing was given. Throws invalid_input
+/// (arguments) for wrong usage, CLI::Success for a request of help.
+CLI::App* parse(CLI::App& app, std::vector<std::string> arguments);
+
+/// The help text of the program or, named, of a command; throws wrong usage
+/// for a command that does not exist.
+std::string help_text(CLI::App& app, const std::string& command);
+
+/// Whether "--json" stands among the options of `arguments`, also when the
+/// rest cannot be parsed.
+bool asks_for_json(const std::vector<std::string>& arguments);
+
+}  // namespace satchel::tools
