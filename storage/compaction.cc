@@ -53,7 +53,36 @@ std::vector<KeyRange> dead_ranges(rocksdb::DB* db,
   return ranges;
 }
 
+/// Each open writes what it finds in the log as a file of level 0; bigger ones
+/// are left to RocksDB, which waits for four.
+constexpr std::uint64_t kSmallFile = std::uint64_t{256} << 10;
+
+std::vector<std::string> small_files(rocksdb::DB* db,
+                                     rocksdb::ColumnFamilyHandle* family) {
+  rocksdb::ColumnFamilyMetaData files;
+  db->GetColumnFamilyMetaData(family, &files);
+  std::vector<std::string> names;
+  for (const auto& file : files.levels.front().files) {
+    // Newest first; only neighbours in time may be merged.
+    if (file.size > kSmallFile || file.being_compacted) break;
+    names.push_back(file.name);
+  }
+  return names;
+}
+
 }  // namespace
+
+void Database::merge_small_files() {
+  impl_->require_writable();
+  for (const auto family : Families::kAll) {
+    auto* handle = impl_->families[family];
+    const auto names = small_files(impl_->db.get(), handle);
+    if (names.size() < 2) continue;
+    const auto status = impl_->db->CompactFiles({}, handle, names, 0);
+    // RocksDB may have taken one of them up meanwhile.
+    if (!status.IsAborted()) check(status, "compact");
+  }
+}
 
 void Database::compact_dead() {
   impl_->require_writable();

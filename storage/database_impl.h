@@ -4,6 +4,7 @@
 #include <rocksdb/db.h>
 #include <rocksdb/utilities/optimistic_transaction_db.h>
 #include <rocksdb/utilities/transaction.h>
+#include <rocksdb/wal_filter.h>
 
 #include <array>
 #include <atomic>
@@ -63,6 +64,8 @@ struct Database::Impl {
   /// Held from before RocksDB opens until after it closed.
   std::optional<FolderLock> lock;
   std::unique_ptr<rocksdb::Env> env;
+  /// Set when the log had to be cut; RocksDB keeps a pointer to it.
+  std::unique_ptr<rocksdb::WalFilter> wal_filter;
   std::shared_ptr<Cutoff> cutoff = std::make_shared<Cutoff>(0);
   std::unique_ptr<rocksdb::DB> db;
   /// `db` as what it is, when open for writing.

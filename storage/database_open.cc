@@ -8,7 +8,9 @@
 #include <rocksdb/wal_filter.h>
 #include <sys/random.h>
 
+#include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "storage/database_impl.h"
@@ -89,12 +91,11 @@ std::string random_bytes(std::size_t n) {
 
 /// Opens for writing what `impl` describes; creates what is missing.
 void open_writer(Database::Impl& impl, const std::string& path,
-                 rocksdb::WalFilter* filter,
                  std::shared_ptr<rocksdb::Logger> log) {
   auto options = database_options(impl, std::move(log));
   options.create_if_missing = true;
   options.create_missing_column_families = true;
-  options.wal_filter = filter;
+  options.wal_filter = impl.wal_filter.get();
   rocksdb::OptimisticTransactionDBOptions occ;
   occ.validate_policy = rocksdb::OccValidationPolicy::kValidateParallel;
   occ.occ_lock_buckets = 1 << 14;
@@ -105,10 +106,9 @@ void open_writer(Database::Impl& impl, const std::string& path,
   impl.db.reset(impl.writer);
 }
 
-void open_reader(Database::Impl& impl, const std::string& path,
-                 rocksdb::WalFilter* filter) {
+void open_reader(Database::Impl& impl, const std::string& path) {
   auto options = database_options(impl, make_null_log());
-  options.wal_filter = filter;
+  options.wal_filter = impl.wal_filter.get();
   rocksdb::DB* db = nullptr;
   check(rocksdb::DB::OpenForReadOnly(options, path, family_descriptors(impl),
                                      &impl.families.handles, &db),
@@ -122,8 +122,8 @@ bool ran_unsynced(const DatabaseOptions& options, rocksdb::Env* env,
   Database::Impl probe;
   probe.options = options;
   probe.env = rocksdb::NewCompositeEnv(env->GetFileSystem());
-  StopAfter stop(last_sequence);
-  open_reader(probe, path, &stop);
+  probe.wal_filter = std::make_unique<StopAfter>(last_sequence);
+  open_reader(probe, path);
   const auto mode = probe.read_meta(meta::kDurability);
   return mode && decode_u64(*mode) != static_cast<std::uint64_t>(Sync::always);
 }
@@ -149,11 +149,14 @@ bool is_empty(const Database::Impl& impl, Family family) {
   return !it->Valid();
 }
 
+/// Whether the creation ended before its first write.
+bool is_unused(const Database::Impl& impl) {
+  return std::all_of(Families::kAll.begin(), Families::kAll.end(),
+                     [&](Family family) { return is_empty(impl, family); });
+}
+
 /// The facts of a store that was just created; all or nothing.
 void write_first_meta(Database::Impl& impl) {
-  for (const auto family : Families::kAll) {
-    if (!is_empty(impl, family)) corrupt("its own records are missing");
-  }
   rocksdb::WriteBatch batch;
   const auto put = [&](std::string_view name, const std::string& value) {
     check(batch.Put(impl.families[Family::meta], slice(name),
@@ -171,18 +174,44 @@ void write_first_meta(Database::Impl& impl) {
 
 /// What the scan of the log found, and where the replay must stop.
 struct LogEnd {
-  /// Set when records were lost that had never been promised.
-  std::unique_ptr<StopAfter> stop;
+  /// False: the creation was cut short; there is nothing to read.
+  bool created = true;
+  /// Records were lost that had never been promised: replay up to this one.
+  std::optional<std::uint64_t> stop_after;
   std::uint64_t dropped_bytes = 0;
 
+  std::unique_ptr<rocksdb::WalFilter> filter() const {
+    return stop_after ? std::make_unique<StopAfter>(*stop_after) : nullptr;
+  }
+
   void tell(const DatabaseOptions& options) const {
-    if (stop != nullptr) {
+    if (stop_after) {
       if (options.on_gap) options.on_gap(dropped_bytes);
     } else if (dropped_bytes > 0 && options.on_bytes_dropped) {
       options.on_bytes_dropped(dropped_bytes);
     }
   }
 };
+
+/// A MANIFEST that lost its end names fewer families than there are, and
+/// RocksDB would take the files of the others for garbage. False: nothing was
+/// ever stored, since the creation was cut short.
+bool families_are_there(const std::string& path, rocksdb::Env* env,
+                        const WalReport& log) {
+  rocksdb::DBOptions options;
+  options.env = env;
+  std::vector<std::string> names;
+  check(rocksdb::DB::ListColumnFamilies(options, path, &names),
+        "open the store");
+  if (names.size() > Families::kAll.size()) return true;
+  std::vector<std::string> files;
+  check(env->GetChildren(path, &files), "open the store");
+  const bool tables =
+      std::any_of(files.begin(), files.end(),
+                  [](const auto& file) { return file.ends_with(".sst"); });
+  if (tables || log.records > 0) corrupt("its MANIFEST is not whole");
+  return false;
+}
 
 /// Before RocksDB sees the folder: is every acknowledged record in the log?
 LogEnd examine_log(const DatabaseOptions& options, rocksdb::Env* env,
@@ -191,12 +220,12 @@ LogEnd examine_log(const DatabaseOptions& options, rocksdb::Env* env,
     const auto report = scan_wals(*env->GetFileSystem(), path);
     if (report.vanished) continue;  // a writer beside; look again
     if (report.wal_files == 0 && !report.fresh) corrupt("its log is missing");
-    if (!report.gap) return {nullptr, report.dropped_bytes};
+    const bool created = families_are_there(path, env, report);
+    if (!report.gap) return {created, std::nullopt, report.dropped_bytes};
     if (!ran_unsynced(options, env, path, report.last_sequence)) {
       corrupt("its log has a bad part with good records after it");
     }
-    return {std::make_unique<StopAfter>(report.last_sequence),
-            report.dropped_bytes};
+    return {created, report.last_sequence, report.dropped_bytes};
   }
   throw Failure(Failure::Kind::io,
                 "the store's log changes too fast to be read; try again");
@@ -221,7 +250,10 @@ std::unique_ptr<Database::Impl> open_for_reading(const std::string& path,
     impl->env = rocksdb::NewCompositeEnv(options.file_system->fs);
     try {
       const auto end = examine_log(options, impl->env.get(), path);
-      open_reader(*impl, path, end.stop.get());
+      if (!end.created) return nullptr;
+      impl->wal_filter = end.filter();
+      open_reader(*impl, path);
+      if (is_unused(*impl)) return nullptr;
       load_meta(*impl);
       end.tell(options);
       return impl;
@@ -248,7 +280,8 @@ std::unique_ptr<Database::Impl> open_for_writing(const std::string& path,
   if (info.state == FolderState::complete) {
     end = examine_log(impl->options, impl->env.get(), path);
   }
-  open_writer(*impl, path, end.stop.get(), make_info_log(path));
+  impl->wal_filter = end.filter();
+  open_writer(*impl, path, make_info_log(path));
   sync_folder(*impl->env->GetFileSystem(), path);
   end.tell(impl->options);
   return impl;
@@ -260,13 +293,13 @@ std::unique_ptr<Database::Impl> open_in_memory(DatabaseOptions options) {
   const std::unique_ptr<rocksdb::Env> memory(
       rocksdb::NewMemEnv(rocksdb::Env::Default()));
   impl->env = rocksdb::NewCompositeEnv(memory->GetFileSystem());
-  open_writer(*impl, "/satchel", nullptr, make_null_log());
+  open_writer(*impl, "/satchel", make_null_log());
   return impl;
 }
 
 /// Everything about a writer that is open but for the first time of all.
 void make_ready(Database::Impl& impl) {
-  if (!impl.read_meta(meta::kCreated)) write_first_meta(impl);
+  if (is_unused(impl)) write_first_meta(impl);
   load_meta(impl);
   const auto mode = encode_u64(static_cast<std::uint64_t>(impl.options.sync));
   if (impl.read_meta(meta::kDurability) != mode) {
@@ -307,6 +340,8 @@ rocksdb::DBOptions database_options(Database::Impl& impl,
   options.env = impl.env.get();
   options.info_log = std::move(log);
   options.max_background_jobs = 2;
+  // The default starts 15 threads for each family at each open, files or not.
+  options.max_file_opening_threads = 1;
   // The scan has decided what is torn and what is damage; the tolerant mode
   // would refuse some torn tails.
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;

@@ -158,7 +158,7 @@ void renew(Story& story, const std::string& handle, std::uint64_t version) {
              " and asks for the rest, not for the whole state.");
   const Finished changes =
       story.run({"phone", {"changes", handle, "--since", since}});
-  require_told(changes.out.find("falling") != std::string::npos &&
+  require_told(changes.out.find("set_key") != std::string::npos &&
                    changes.out.find("touch") != std::string::npos,
                "changes does not show the patch and the renewal");
 }

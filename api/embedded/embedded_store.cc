@@ -86,11 +86,10 @@ void EmbeddedStore::sweep_all() {
 
 template <class F>
 auto EmbeddedStore::guarded(F call) -> Result<decltype(call())> {
-  const Error closed{ErrorCode::store_closed,
-                     "the store was closed; open it again"};
-  if (closed_) return closed;
+  // Asked before the lock too: callers that go on must not keep close() out.
+  if (closed_) return store_closed();
   const std::shared_lock lock(closing_);
-  if (closed_) return closed;
+  if (closed_) return store_closed();
   try {
     if constexpr (std::is_void_v<decltype(call())>) {
       call();
@@ -314,6 +313,7 @@ Result<void> EmbeddedStore::close() {
   const std::unique_lock lock(closing_);
   try {
     engine_->db->sync();
+    if (!engine_->options.read_only) engine_->db->merge_small_files();
     engine_.reset();
   } catch (...) {
     const auto error = current_error();

@@ -108,6 +108,10 @@ Error too_much_contention() {
           "again"};
 }
 
+Error store_closed() {
+  return {ErrorCode::store_closed, "the store was closed; open it again"};
+}
+
 void require_alive(const storage::Head& head, std::uint64_t now, bool saving) {
   if (head.status == storage::Status::live && head.deadline > now) return;
   const bool forgotten =

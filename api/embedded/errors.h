@@ -28,6 +28,7 @@ Error quota_exceeded(std::string_view what, std::uint64_t held,
 Error state_too_large(std::uint64_t size, std::uint64_t limit);
 Error request_conflict();
 Error too_much_contention();
+Error store_closed();
 
 /// Throws handle_not_found or handle_expired unless `head` is alive at `now`.
 /// `saving`: the text says that nothing was saved.

@@ -275,6 +275,8 @@ TEST(PatchLists, WhatChangesNoByteIsNoChange) {
         Json{op::set_key("", "z", 1), op::del_key("", "z")},
         Json{op::del_key("", "f"), op::set_key("", "f", 1.0)},
         Json{op::set_key("b", "c", {3, 2}), op::del_key("b", "c"),
+             op::set_key("b", "c", {1, 2})},
+        Json{op::set_key("", "b", Json{{"c", 3}}),
              op::set_key("b", "c", {1, 2})}}) {
     const Outcome outcome = run(kState, ops);
     EXPECT_TRUE(outcome.error.is_null()) << ops;

@@ -52,8 +52,12 @@ TEST_F(JsonSuiteTest, ParsingDocuments) {
     SCOPED_TRACE(name);
     const bool ok = accepted(read_file(file));
     const bool duplicate = name.find("duplicated_key") != std::string::npos;
-    if (name[0] == 'y') EXPECT_EQ(ok, !duplicate);
-    if (name[0] == 'n') EXPECT_FALSE(ok);
+    if (name[0] == 'y') {
+      EXPECT_EQ(ok, !duplicate);
+    }
+    if (name[0] == 'n') {
+      EXPECT_FALSE(ok);
+    }
     yes += ok;
     no += !ok;
   }
