@@ -272,13 +272,19 @@ std::unique_ptr<Database::Impl> open_for_writing(const std::string& path,
   auto impl = std::make_unique<Database::Impl>();
   impl->lock = FolderLock::acquire(path, options.lock_wait);
   info = look_at_folder(path);
-  tighten_permissions(path);
-  remove_leftovers(path, *options.file_system);
   impl->options = std::move(options);
   impl->env = rocksdb::NewCompositeEnv(impl->options.file_system->fs);
   LogEnd end;
   if (info.state == FolderState::complete) {
     end = examine_log(impl->options, impl->env.get(), path);
+  }
+  // Only now: a refusal changes nothing.
+  impl->lock->announce(path);
+  tighten_permissions(path);
+  remove_leftovers(path, *impl->options.file_system);
+  if (info.state == FolderState::interrupted) {
+    // One that names no MANIFEST would stop RocksDB.
+    impl->env->DeleteFile(path + "/CURRENT").PermitUncheckedError();
   }
   impl->wal_filter = end.filter();
   open_writer(*impl, path, make_info_log(path));
@@ -346,7 +352,7 @@ rocksdb::DBOptions database_options(Database::Impl& impl,
   // would refuse some torn tails.
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
   options.track_and_verify_wals_in_manifest = true;
-  options.max_total_wal_size = 64 * kMiB;
+  options.max_total_wal_size = 32 * kMiB;
   options.listeners = {std::make_shared<EventForwarder>(impl.options)};
   return options;
 }

@@ -215,9 +215,11 @@ FolderInfo look_at_folder(const std::string& given) {
   FolderInfo info;
   if (!names) return info;
   bool satchel = false, current = false, other = false, data = false;
+  bool manifest = false;
   for (const std::string& name : *names) {
     satchel = satchel || name == "SATCHEL";
     current = current || name == "CURRENT";
+    manifest = manifest || name.rfind("MANIFEST-", 0) == 0;
     other = other || name.rfind(kTemporary, 0) != 0;
     data = data || has_suffix(name, ".log") || has_suffix(name, ".sst") ||
            has_suffix(name, ".blob");
@@ -237,7 +239,10 @@ FolderInfo look_at_folder(const std::string& given) {
                   "the store is damaged: it has data but no file CURRENT; "
                   "restore a backup, and keep the folder as it is");
   }
-  info.state = current ? FolderState::complete : FolderState::interrupted;
+  // A power cut may keep the new name CURRENT and not that of the MANIFEST
+  // that it names; nothing was written before both were durable.
+  info.state = current && (manifest || data) ? FolderState::complete
+                                             : FolderState::interrupted;
   return info;
 }
 

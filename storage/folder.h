@@ -13,7 +13,7 @@ inline constexpr std::uint32_t folder_format = 1;
 enum class FolderState : std::uint8_t {
   missing,      // nothing at the path
   empty,        // a folder without content; leftovers of a creation count so
-  interrupted,  // SATCHEL is there, RocksDB's CURRENT not yet
+  interrupted,  // SATCHEL is there, RocksDB's CURRENT and MANIFEST not yet
   complete,     // a store
 };
 

@@ -122,10 +122,7 @@ FolderLock FolderLock::acquire(const std::string& path, milliseconds wait) {
         ::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     if (!lock.held()) refuse(errno);
     const auto attempt = try_lock(lock.fd_, file);
-    if (attempt == Attempt::locked) {
-      write_owner(path);
-      return lock;
-    }
+    if (attempt == Attempt::locked) return lock;
     lock.release();
     if (attempt == Attempt::replaced && ++replaced < kMaxReplaced) continue;
     const auto left = std::chrono::ceil<milliseconds>(end - Clock::now());
@@ -133,6 +130,10 @@ FolderLock FolderLock::acquire(const std::string& path, milliseconds wait) {
     std::this_thread::sleep_for(std::min(pause, left));
     pause = std::min(pause * 2, milliseconds{50});
   }
+}
+
+void FolderLock::announce(const std::string& path) const {
+  if (held()) write_owner(path);
 }
 
 FolderLock::FolderLock(FolderLock&& other) noexcept

@@ -16,8 +16,11 @@ class FolderLock {
   /// Throws Failure: locked, with the pid of the owner where it can be told
   /// (else 0) and nothing changed in the folder; no_permission; not_a_store
   /// when there is no SATCHEL; io.
+  /// Changes nothing in the folder.
   static FolderLock acquire(const std::string& path,
                             std::chrono::milliseconds wait);
+  /// Names this process as the owner of `path` to those who find it locked.
+  void announce(const std::string& path) const;
 
   FolderLock() = default;  // holds nothing
   FolderLock(FolderLock&& other) noexcept;

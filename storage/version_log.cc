@@ -83,16 +83,24 @@ Chain load_chain(const View& view, const Head& head) {
   view.bases(head.hid, head.oldest_base,
              [&](const BaseKey& key, std::size_t bytes) {
                if (key.version <= head.base_version) {
-                 chain.push_back({key.version, key.gc, bytes, 0});
+                 chain.push_back({key.version, key.gc, bytes, 0, true});
                }
              });
   if (chain.empty() || chain.back().version != head.base_version) missing();
   std::size_t i = 0;
+  auto next = chain.front().version;
   view.log(head.hid, chain.front().version, head.version,
            [&](std::uint64_t version, const LogRecord& record) {
              while (i + 1 < chain.size() && chain[i + 1].version <= version) {
-               ++i;
+               if (next != chain[i + 1].version) chain[i].whole = false;
+               next = chain[++i].version;
              }
+             // All records of a segment have the gc of its base: others are
+             // left of one whose base is gone.
+             if (version != next || record.gc != chain[i].gc) {
+               chain[i].whole = false;
+             }
+             next = version + 1;
              chain[i].delta_bytes += record.ops.size();
            });
   return chain;
@@ -100,7 +108,7 @@ Chain load_chain(const View& view, const Head& head) {
 
 std::size_t first_readable(const Chain& chain, std::uint64_t cutoff) {
   auto i = chain.size() - 1;
-  while (i > 0 && chain[i - 1].gc > cutoff) --i;
+  while (i > 0 && chain[i - 1].whole && chain[i - 1].gc > cutoff) --i;
   return i;
 }
 
@@ -128,7 +136,7 @@ void add_base(Transaction& txn, Head& head, Chain& chain, LogRecord record,
   head.delta_bytes = 0;
   txn.put_log(head.hid, head.version, record);
   txn.put_base({head.hid, head.version, gc}, text);
-  chain.push_back({head.version, gc, text.size(), record.ops.size()});
+  chain.push_back({head.version, gc, text.size(), record.ops.size(), true});
 
   const auto drop =
       std::max(unpromised(chain, head, limits), first_readable(chain, cutoff));

@@ -21,6 +21,9 @@ struct Segment {
   std::uint64_t gc = 0;
   std::uint64_t base_bytes = 0;
   std::uint64_t delta_bytes = 0;
+  /// Its records reach up to the next segment of the chain. When not, the
+  /// filters took what lay between: a segment that lived shorter.
+  bool whole = true;
 };
 
 /// All segments of a handle, oldest first; the last is the current one.
@@ -43,7 +46,7 @@ Chain load_chain(const View& view, const Head& head);
 
 /// Index of the oldest segment in the unbroken run that ends at the current
 /// one. A segment whose gc is at or before `cutoff` does not exist, on disk or
-/// not.
+/// not; where it was the run is broken.
 std::size_t first_readable(const Chain& chain, std::uint64_t cutoff);
 
 /// How much history is promised; see satchel::Options.

@@ -206,7 +206,7 @@ void add_demo(CLI::App& app, Run& run) {
       add_command(app, "demo", "Tell the whole idea in a minute",
                   "satchel demo --keep /tmp/satchel-story");
   add_value(command, "--keep", *keep,
-            "Put the store there and leave it (empty or new folder)", "DIR");
+            "Keep the store there (an empty or new folder)", "DIR");
   run.actions[command] = [keep, &run] { return demo(run, *keep); };
 }
 

@@ -46,7 +46,7 @@ void add_mint(CLI::App& app, Run& run) {
   add_positional(command, "STATE", a->state,
                  "A JSON object, - for stdin, or @FILE");
   add_value(command, "--ttl", a->ttl,
-            "Expire after this long (90s 15m 12h 7d); else never", "T");
+            "Expire after so long (90s 15m 12h 7d); else never", "T");
   add_mutation_options(command, a->mutation);
   run.actions[command] = [a, &run] { return mint(run, *a); };
 }

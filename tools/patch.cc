@@ -42,7 +42,7 @@ void add_patch(CLI::App& app, Run& run) {
       "  remove_value(path,value); \"create\":true makes missing parents");
   add_positional(command, "HANDLE", a->handle, "As mint or list printed it");
   add_positional(command, "OPS", a->ops,
-                 "One op or an array of ops (JSON), - for stdin, or @FILE");
+                 "One op or an array (JSON), - for stdin, or @FILE");
   add_mutation_options(command, a->mutation);
   run.actions[command] = [a, &run] { return patch(run, *a); };
 }

@@ -52,21 +52,26 @@ std::string help_hint(const CLI::App* command) {
 
 enum class Takes { nothing, value, unknown };
 
-/// What the option with the long name `name` takes, in whichever command.
-Takes takes(const CLI::App& app, const std::string& name) {
-  std::vector<const CLI::App*> all = {&app};
-  for (const CLI::App* command : app.get_subcommands(nullptr)) {
-    all.push_back(command);
-  }
-  Takes found = Takes::unknown;
-  for (const CLI::App* a : all) {
+/// What the option with the long name `name` takes after `command` (none:
+/// before any command).
+Takes takes(const CLI::App& app, const CLI::App* command,
+            const std::string& name) {
+  for (const CLI::App* a : {command, &app}) {
+    if (!a) continue;
     for (const CLI::Option* option : a->get_options()) {
       if (option->get_positional() || !option->check_lname(name)) continue;
-      if (option->get_items_expected_max() > 0) return Takes::value;
-      found = Takes::nothing;
+      return option->get_items_expected_max() > 0 ? Takes::value
+                                                  : Takes::nothing;
     }
   }
-  return found;
+  return Takes::unknown;
+}
+
+const CLI::App* command_named(const CLI::App& app, const std::string& name) {
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
+    if (command->get_name() == name) return command;
+  }
+  return nullptr;
 }
 
 /// Mends what CLI11 reads in its own way: "--name=" (it would take the next
@@ -74,6 +79,7 @@ Takes takes(const CLI::App& app, const std::string& name) {
 std::vector<std::string> normalized(const CLI::App& app,
                                     const std::vector<std::string>& arguments) {
   std::vector<std::string> out;
+  const CLI::App* command = nullptr;
   bool is_value = false;
   bool options_ended = false;
   for (const std::string& argument : arguments) {
@@ -81,7 +87,9 @@ std::vector<std::string> normalized(const CLI::App& app,
     const bool option = !is_value && !options_ended && argument.size() > 2 &&
                         argument.starts_with("--");
     const Takes taken =
-        option ? takes(app, argument.substr(2, equals - 2)) : Takes::unknown;
+        option ? takes(app, command, argument.substr(2, equals - 2))
+               : Takes::unknown;
+    if (!is_value && !command) command = command_named(app, argument);
     if (!is_value && argument == "++") {
       throw wrong_usage("'++' means nothing here." + help_hint(nullptr));
     }

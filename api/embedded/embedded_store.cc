@@ -167,7 +167,7 @@ Result<Snapshot> EmbeddedStore::save(std::string_view handle,
   return guarded([&] {
     auto mutation = begin(Mutation::What::save, handle, options);
     check_ttl(options.ttl);
-    if (!options.expect_version) {
+    if (options.expect_version.value_or(0) == 0) {
       throw invalid("expect_version",
                     "a save needs expect_version: the version that the new "
                     "state was made from");

@@ -34,6 +34,11 @@ struct Version {
   LogRecord record;
 };
 
+std::uint64_t oldest_version(const Engine& engine, const Moment& moment) {
+  const auto chain = storage::load_chain(moment.view, moment.head);
+  return chain[storage::first_readable(chain, engine.db->cutoff())].version;
+}
+
 /// The log records of [from, head.version]; none when the cutoff took some of
 /// them meanwhile.
 std::optional<std::vector<Version>> records(const Engine& engine,
@@ -47,17 +52,14 @@ std::optional<std::vector<Version>> records(const Engine& engine,
                     all.push_back({version, std::move(record)});
                   });
   if (all.size() == moment.head.version + 1 - from) return all;
-  if (engine.db->cutoff() < std::min(lowest_gc, moment.head.gc)) {
+  // A segment of which nothing is left any more shows in the chain alone.
+  if (engine.db->cutoff() < std::min(lowest_gc, moment.head.gc) &&
+      oldest_version(engine, moment) <= from) {
     throw storage::Failure(storage::Failure::Kind::corrupt,
                            "records of a handle are missing: the store is "
                            "damaged");
   }
   return std::nullopt;
-}
-
-std::uint64_t oldest_version(const Engine& engine, const Moment& moment) {
-  const auto chain = storage::load_chain(moment.view, moment.head);
-  return chain[storage::first_readable(chain, engine.db->cutoff())].version;
 }
 
 VersionInfo to_version_info(const Version& version) {

@@ -1,12 +1,16 @@
-// Random calls against the model, with clock moves and reopens. A run is
-// reproduced with SATCHEL_SEED; SATCHEL_MODEL_STEPS makes it longer.
+// Random calls against the model, with clock moves, flushes, compactions and
+// reopens. A run is reproduced with SATCHEL_SEED; SATCHEL_MODEL_STEPS makes it
+// longer.
 
 #include <cstdlib>
 #include <deque>
 #include <iostream>
 #include <random>
+#include <set>
 
+#include "api/embedded/embedded_store.h"
 #include "satchel/objects.h"
+#include "storage/database.h"
 #include "tests/support/model.h"
 
 namespace satchel::test {
@@ -17,10 +21,6 @@ std::uint64_t from_environment(const char* variable, std::uint64_t otherwise) {
   const char* value = std::getenv(variable);
   return value && *value ? std::strtoull(value, nullptr, 10) : otherwise;
 }
-
-/// Pushes data through the layers below (flush, compaction); the answers of the
-/// store must not change by it.
-void disturb(HandleStore& store) { (void)store; }
 
 const std::vector<std::string> kUsers = {"a", "ab", "b\xf4\x8f\xbf\xbf"};
 
@@ -66,6 +66,8 @@ class ModelTest : public StoreTest {
   void list_step();
   void sweep_step();
   void time_step();
+  void disturb_step();
+  void learn_sweeps();
   void changes_step();
   void compare_all();
   void check_history(const std::string& u, const std::string& h);
@@ -395,6 +397,44 @@ void ModelTest::time_step() {
   log("now " + to_rfc3339(clock->now()));
 }
 
+/// Pushes data through the layers below; no answer may change by it.
+void ModelTest::disturb_step() {
+  auto& embedded = dynamic_cast<embedded::EmbeddedStore&>(store());
+  switch (below(4)) {
+    case 0:
+      log("flush");
+      return embedded.database().flush();
+    case 1:
+      log("compact all");
+      embedded.database().compact_all();
+      return learn_sweeps();
+    case 2:
+      log("compact what is dead");
+      embedded.database().compact_dead();
+      return learn_sweeps();
+    default:
+      log("a round of the sweeper");
+      embedded.sweep_all();
+      return learn_sweeps();
+  }
+}
+
+/// Which expired handles the background removed is its own choice; that they
+/// were expired is not.
+void ModelTest::learn_sweeps() {
+  for (const std::string& u : kUsers) {
+    std::set<std::string> listed;
+    for (const auto& info : list({.include_expired = true}, u))
+      listed.insert(info.handle);
+    for (const std::string& h : model_.handles(u)) {
+      ModelHandle& m = *model_.find(u, h);
+      if (m.revoked || m.swept || listed.contains(h)) continue;
+      EXPECT_FALSE(model_.alive(m)) << h << " was swept alive";
+      m.swept = true;
+    }
+  }
+}
+
 void ModelTest::changes_step() {
   const std::string u = user(), h = handle(u);
   log("changes " + u + ' ' + h);
@@ -451,8 +491,8 @@ void ModelTest::step() {
   if (dice < 805) return list_step();
   if (dice < 830) return sweep_step();
   if (dice < 920) return time_step();
-  if (dice < 980) return changes_step();
-  if (dice < 992) return disturb(store());
+  if (dice < 965) return changes_step();
+  if (dice < 990) return disturb_step();
   log("reopen");
   reopen();
   compare_all();

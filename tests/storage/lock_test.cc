@@ -30,6 +30,7 @@ class Holder {
     if (pid_ == 0) {
       ::close(end[1]);
       const auto lock = FolderLock::acquire(path, 0ms);
+      lock.announce(path);
       char byte = 'x';
       (void)!::write(ready[1], &byte, 1);
       (void)!::read(end[0], &byte, 1);
@@ -83,6 +84,7 @@ class Lock : public testing::Test {
 
 TEST_F(Lock, SecondOpenInTheSameProcessIsRefused) {
   auto lock = FolderLock::acquire(path_, 0ms);
+  lock.announce(path_);
   EXPECT_TRUE(lock.held());
   EXPECT_EQ(refused(path_), ::getpid());
   lock.release();
@@ -93,6 +95,7 @@ TEST_F(Lock, SecondOpenInTheSameProcessIsRefused) {
 TEST_F(Lock, EveryAliasIsTheSameStore) {
   fs::create_directory_symlink(path_, scratch_ / "link");
   const auto lock = FolderLock::acquire(scratch_ / "link", 0ms);
+  lock.announce(path_);
   for (const auto& alias : {path_, path_ + "/", path_ + "/../store",
                             scratch_ / "link/.", path_ + "//"}) {
     EXPECT_EQ(refused(alias), ::getpid()) << alias;
@@ -128,6 +131,7 @@ TEST_F(Lock, PidOfADeadOwnerIsNotNamed) {
   }
   const auto leftover = read_file(path_ + "/OWNER");
   const auto lock = FolderLock::acquire(path_, 0ms);
+  lock.announce(path_);
   ASSERT_NE(read_file(path_ + "/OWNER"), leftover);
   write_file(path_ + "/OWNER", leftover);
   EXPECT_EQ(refused(path_), 0);
@@ -137,6 +141,7 @@ TEST_F(Lock, OwnerFileIsPrivateAndRewrittenInPlace) {
   write_file(path_ + "/OWNER", std::string(300, 'x'));
   fs::permissions(path_ + "/OWNER", fs::perms(0644));
   const auto lock = FolderLock::acquire(path_, 0ms);
+  lock.announce(path_);
   const auto text = read_file(path_ + "/OWNER");
   EXPECT_EQ(text.rfind(std::to_string(::getpid()) + " ", 0), 0U);
   EXPECT_EQ(text.find('\n'), text.size() - 1);
@@ -178,6 +183,7 @@ TEST_F(Lock, WaitsNoLongerThanItWasTold) {
 
 TEST_F(Lock, ExecutedProgramDoesNotInheritIt) {
   auto lock = FolderLock::acquire(path_, 0ms);
+  lock.announce(path_);
   int end[2];
   ASSERT_EQ(::pipe(end), 0);
   const pid_t child = ::fork();
@@ -202,6 +208,7 @@ TEST_F(Lock, MoveHandsItOn) {
   FolderLock lock;
   EXPECT_FALSE(lock.held());
   lock = FolderLock::acquire(path_, 0ms);
+  lock.announce(path_);
   FolderLock other(std::move(lock));
   EXPECT_TRUE(other.held());
   EXPECT_EQ(refused(path_), ::getpid());

@@ -76,7 +76,7 @@ TEST_P(Contract, APathIsExactlyOneNode) {
 
 TEST_P(Contract, OpsThatCannotBeAppliedNameTheirIndex) {
   const auto s = mint(R"({"":[],"a":{"":{"x":[]}},"l":[1],"n":"x","i":
-      9223372036854775807,"f":1.7976931348623157e308})"_j);
+      18446744073709551615,"f":1.7976931348623157e308})"_j);
   const std::string before = text(s.handle);
   const Json bad[] = {
       op::append("", 1),

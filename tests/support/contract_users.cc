@@ -58,6 +58,7 @@ TEST_P(Contract, UsersWithLikeNamesHoldTheirOwn) {
   std::map<std::string, std::string> handle_of;
   for (const std::string& u : users) {
     handle_of[u] = mint(Json{{"owner", u}}, {.user = u}).handle;
+    advance(1us);
     mint("{}"_j, {.user = u, .ttl = 1h});
     advance(1us);
   }

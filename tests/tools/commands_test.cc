@@ -42,7 +42,7 @@ TEST_F(CommandsTest, MintPrintsTheHandle) {
 }
 
 TEST_F(CommandsTest, MintWithTtlExpires) {
-  const Json made = object({"mint", "note", "{}", "--ttl", "1.5h"});
+  Json made = object({"mint", "note", "{}", "--ttl", "1.5h"});
   EXPECT_TRUE(made["expires_at"].is_string());
   EXPECT_EQ(error({"mint", "note", "{}", "--ttl", "0s"}, 2)["field"], "ttl");
   EXPECT_EQ(error({"mint", "note", "{}", "--ttl", "0.9ms"}, 2)["field"], "ttl");
@@ -95,8 +95,7 @@ TEST_F(CommandsTest, SaveReplacesTheExpectedVersion) {
   const std::string h = mint();
   EXPECT_EQ(golden({"save", h, R"({"a":2})", "--expect-version", "1"}),
             "saved H: version 2, expires never\n");
-  const Json stale =
-      error({"save", h, R"({"a":3})", "--expect-version", "1"}, 3);
+  Json stale = error({"save", h, R"({"a":3})", "--expect-version", "1"}, 3);
   EXPECT_EQ(stale["code"], "stale_write");
   EXPECT_EQ(stale["expected_version"], 1);
   EXPECT_EQ(stale["current"]["version"], 2);
@@ -110,14 +109,13 @@ TEST_F(CommandsTest, SaveReplacesTheExpectedVersion) {
 
 TEST_F(CommandsTest, SaveSetsOrKeepsTheExpiry) {
   const std::string h = mint("{}", {"--ttl", "1d"});
-  const Json before = object({"get", h});
-  const Json kept = object({"save", h, "{}", "--expect-version", "1"});
+  Json before = object({"get", h});
+  Json kept = object({"save", h, "{}", "--expect-version", "1"});
   EXPECT_EQ(kept["expires_at"], before["expires_at"]);
-  const Json longer =
+  Json longer =
       object({"save", h, "{}", "--expect-version", "2", "--ttl", "2d"});
   EXPECT_GT(longer["expires_at"], before["expires_at"]);
-  const Json never =
-      object({"save", h, "{}", "--expect-version", "3", "--persist"});
+  Json never = object({"save", h, "{}", "--expect-version", "3", "--persist"});
   EXPECT_TRUE(never["expires_at"].is_null());
 }
 
@@ -125,16 +123,16 @@ TEST_F(CommandsTest, PatchTakesOneOpOrAnArray) {
   const std::string h = mint(R"({"l":[]})");
   EXPECT_EQ(golden({"patch", h, R"({"op":"append","path":"l","value":1})"}),
             "patched H: version 2, expires never\n");
-  const Json two = object(
+  Json two = object(
       {"patch", h,
        R"([{"op":"append","path":"l","value":2},{"op":"set_key","path":"",)"
        R"("key":"k","value":null}])",
        "--return-state"});
   EXPECT_EQ(two["state"].dump(), R"({"l":[1,2],"k":null})");
-  const Json bad = error({"patch", h,
-                          R"([{"op":"append","path":"x.y",)"
-                          R"("value":1}])"},
-                         2);
+  Json bad = error({"patch", h,
+                    R"([{"op":"append","path":"x.y",)"
+                    R"("value":1}])"},
+                   2);
   EXPECT_EQ(bad["code"], "patch_error");
   EXPECT_EQ(bad["index"], 0);
   EXPECT_EQ(error({"patch", h, "[1"}, 2)["field"], "ops");
@@ -164,13 +162,13 @@ TEST_F(CommandsTest, ListShowsATableNewestFirst) {
 
 TEST_F(CommandsTest, ListPagesWithALimitOnly) {
   for (int i = 0; i < 5; ++i) mint();
-  const Json all = object({"list"});
+  Json all = object({"list"});
   EXPECT_EQ(all["handles"].size(), 5u);
   EXPECT_FALSE(all.contains("cursor"));
-  const Json first = object({"list", "--limit", "2"});
+  Json first = object({"list", "--limit", "2"});
   EXPECT_EQ(first["handles"].size(), 2u);
   const std::string cursor = first["cursor"];
-  const Json rest = object({"list", "--cursor", cursor});
+  Json rest = object({"list", "--cursor", cursor});
   EXPECT_EQ(rest["handles"].size(), 3u);
   EXPECT_FALSE(rest.contains("cursor"));
   const Finished told = satchel({"list", "--limit", "2"});
@@ -204,7 +202,7 @@ TEST_F(CommandsTest, SweepCounts) {
 
 TEST_F(CommandsTest, ExpiredIsToldToItsOwnerOnly) {
   const std::string h = mint("{}", {"--ttl", "1ms"});
-  const Json e = error({"get", h}, 1);
+  Json e = error({"get", h}, 1);
   EXPECT_EQ(e["code"], "handle_expired");
   EXPECT_TRUE(e["expired_at"].is_string());
   EXPECT_GT(e["ttl_days"].get<double>(), 0);

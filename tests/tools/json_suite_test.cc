@@ -29,7 +29,7 @@ class JsonSuiteTest : public ProgramTest {
     const Finished made =
         satchel({"mint", "note", "-", "--json", "--return-state"},
                 "{\"v\":" + document + "}");
-    const Json object = Json::parse(made.out, nullptr, false);
+    Json object = Json::parse(made.out, nullptr, false);
     EXPECT_TRUE(object.is_object()) << made.out;
     if (!object.is_object()) return false;
     if (made.exit_code != 0) {
@@ -37,7 +37,7 @@ class JsonSuiteTest : public ProgramTest {
       EXPECT_EQ(object["error"]["field"], "state") << made.out;
       return false;
     }
-    const Json again = this->object({"get", object["handle"]});
+    Json again = this->object({"get", object["handle"]});
     EXPECT_EQ(again["state"].dump(), object["state"].dump());
     return true;
   }

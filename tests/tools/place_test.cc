@@ -15,7 +15,7 @@ class PlaceTest : public ProgramTest {
   PlaceTest() { env_["SATCHEL_STORE"] = std::nullopt; }
 
   void refused_without_a_home() {
-    const Json e = error({"mint", "note", "{}"}, 2);
+    Json e = error({"mint", "note", "{}"}, 2);
     EXPECT_EQ(e["field"], "store");
     EXPECT_NE(e["message"].get<std::string>().find("SATCHEL_STORE"),
               std::string::npos);

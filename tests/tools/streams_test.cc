@@ -38,12 +38,12 @@ TEST_F(StreamsTest, InputBeyondEightTimesTheCapIsNotRead) {
   for (const auto& [argument, input] :
        std::map<std::string, std::optional<std::string>>{
            {"-", over}, {"@over.json", std::nullopt}, {over, std::nullopt}}) {
-    const Json e = error({"mint", "note", argument}, 2, input);
+    Json e = error({"mint", "note", argument}, 2, input);
     EXPECT_EQ(e["code"], "state_too_large");
     EXPECT_EQ(e["limit_bytes"], 100);
     EXPECT_GT(e["size_bytes"], 800);
   }
-  const Json e =
+  Json e =
       error({"mint", "note", "{\"a\":\"" + std::string(100, 'x') + "\"}"}, 2);
   EXPECT_EQ(e["code"], "state_too_large");
   EXPECT_EQ(e["size_bytes"], 108);
@@ -67,7 +67,9 @@ TEST_F(StreamsTest, FullDeviceIsReported) {
 }
 
 TEST_F(StreamsTest, ReaderThatLeavesEndsItQuietly) {
-  const std::string h = mint("{\"t\":\"" + std::string(500'000, 'x') + "\"}");
+  const std::string h =
+      object({"mint", "note", "-"}, 0,
+             "{\"t\":\"" + std::string(500'000, 'x') + "\"}")["handle"];
   for (const char* trap : {"", "trap '' PIPE; "}) {
     Command command;
     command.env = env_;
@@ -97,7 +99,7 @@ TEST_F(StreamsTest, ControlAndBidiCharactersAreEscapedForPeople) {
       "x\xc2\x9b"
       "31m\xe2\x80\xae"
       "z\x7f\xe2\x81\xa6\xe2\x80\x8f";
-  const Json state = {{"k\x1b", evil}, {"n", "\u0001"}};
+  Json state = {{"k\x1b", evil}, {"n", "\u0001"}};
   const std::string h = mint(state.dump(), {"--writer", "w\x1b[2J" + evil});
   const Finished got = satchel({"get", h});
   EXPECT_EQ(Json::parse(got.out), state);

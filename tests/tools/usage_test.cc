@@ -14,7 +14,7 @@ class UsageTest : public ProgramTest {
   void refused(const Words& words, const std::string& field,
                const std::string& says = "") {
     SCOPED_TRACE(testing::PrintToString(words));
-    const Json e = error(words, 2);
+    Json e = error(words, 2);
     EXPECT_EQ(e.value("code", ""), "invalid_input");
     EXPECT_EQ(e.value("field", ""), field);
     const Finished plain = satchel(words);
@@ -157,7 +157,7 @@ TEST_F(UsageTest, BadEnvironmentNamesTheVariable) {
 }
 
 TEST_F(UsageTest, VersionComesInThreeSpellings) {
-  const Json version = object({"version"});
+  Json version = object({"version"});
   EXPECT_EQ(version.value("format", 0), 1);
   EXPECT_FALSE(version.value("program", "").empty());
   EXPECT_FALSE(version.value("rocksdb", "").empty());

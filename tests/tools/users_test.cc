@@ -39,7 +39,7 @@ TEST_F(UsersTest, NoUserSeesAnother) {
   }
   for (const auto& user : users) {
     SCOPED_TRACE(user);
-    const Json list = object({"--user", user, "list"});
+    Json list = object({"--user", user, "list"});
     ASSERT_EQ(list["handles"].size(), 1u);
     EXPECT_EQ(list["handles"][0]["handle"], handles[user]);
   }
@@ -86,10 +86,10 @@ TEST_F(UsersTest, NaughtyStringsAsUserWriterAndValue) {
       EXPECT_EQ(error({"--user", text, "list"}, 2)["field"], "user");
       ++refused;
     }
-    const Json state = {{"v", text}, {text, 1}};
-    const Json made = object({"mint", "note", "-", "--user=" + user, "--writer",
-                              writer, "--return-state"},
-                             0, state.dump());
+    Json state = {{"v", text}, {text, 1}};
+    Json made = object({"mint", "note", "-", "--user=" + user, "--writer",
+                        writer, "--return-state"},
+                       0, state.dump());
     EXPECT_EQ(made["last_writer"], writer);
     EXPECT_EQ(made["state"], state);
     ++stored;
