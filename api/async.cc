@@ -1,5 +1,6 @@
 #include "satchel/async.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -13,8 +14,13 @@ namespace satchel {
 struct AsyncHandleStore::Impl {
   Impl(std::unique_ptr<HandleStore> handle_store, int workers)
       : store(std::move(handle_store)) {
-    for (int i = 0; i < workers; ++i) {
-      threads.emplace_back([this] { work(); });
+    try {
+      for (int i = 0; i < std::max(1, workers); ++i) {
+        threads.emplace_back([this] { work(); });
+      }
+    } catch (...) {
+      finish();
+      throw;
     }
   }
 
@@ -54,7 +60,11 @@ struct AsyncHandleStore::Impl {
       const std::lock_guard lock(mutex);
       if (!closing) {
         jobs.emplace_back([this, promise, call = std::move(call)] {
-          promise->set_value(call(*store));
+          try {
+            promise->set_value(call(*store));
+          } catch (...) {
+            promise->set_exception(std::current_exception());
+          }
         });
         wake.notify_one();
         return future;
@@ -79,7 +89,13 @@ Result<std::unique_ptr<AsyncHandleStore>> AsyncHandleStore::open(
   const int workers = options.workers;
   auto store = HandleStore::open(url, std::move(options));
   if (!store.ok()) return std::move(store).error();
-  return std::make_unique<AsyncHandleStore>(*std::move(store), workers);
+  try {
+    return std::make_unique<AsyncHandleStore>(*std::move(store), workers);
+  } catch (const std::exception&) {
+    return Error(ErrorCode::internal_error,
+                 "the system gives no threads; open the store with fewer "
+                 "workers");
+  }
 }
 
 AsyncHandleStore::AsyncHandleStore(std::unique_ptr<HandleStore> store,

@@ -21,8 +21,9 @@ class ClockGuard {
   bool believes(std::uint64_t wall, std::uint64_t monotonic,
                 std::string* reason);
 
-  /// The operator says that `wall` is right.
-  void accept(std::uint64_t wall);
+  /// The operator says that `wall` is right: it becomes the last time seen,
+  /// however far it leapt. Outside 2020 to 2200 it is refused all the same.
+  bool accept(std::uint64_t wall, std::string* reason);
 
   std::uint64_t last_seen() const { return last_seen_; }
 

@@ -80,12 +80,18 @@ void Database::merge_small_files() {
     if (names.size() < 2) continue;
     const auto status = impl_->db->CompactFiles({}, handle, names, 0);
     // RocksDB may have taken one of them up meanwhile.
-    if (!status.IsAborted()) check(status, "compact");
+    if (!status.IsAborted() && !status.IsInvalidArgument()) {
+      check(status, "compact");
+    }
   }
 }
 
+void Database::stop_compacting() { impl_->stopping = true; }
+
 void Database::compact_dead() {
   impl_->require_writable();
+  auto options = rewrite_options();
+  options.canceled = &impl_->stopping;
   for (const auto family : Families::kAll) {
     if (family == Family::meta) continue;
     auto* handle = impl_->families[family];
@@ -93,8 +99,9 @@ void Database::compact_dead() {
          dead_ranges(impl_->db.get(), handle, impl_->cutoff->load())) {
       const rocksdb::Slice from = range.smallest;
       const rocksdb::Slice to = range.largest;
-      check(impl_->db->CompactRange(rewrite_options(), handle, &from, &to),
-            "compact");
+      const auto status = impl_->db->CompactRange(options, handle, &from, &to);
+      if (impl_->stopping) return;
+      check(status, "compact");
     }
   }
 }

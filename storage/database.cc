@@ -88,7 +88,12 @@ void Database::Impl::require_writable() const {
 void Database::Impl::fail(const rocksdb::Status& status,
                           const char* operation) {
   failed = true;
-  raise(status, operation);
+  if (status.IsNoSpace()) raise(status, operation);
+  // Whatever RocksDB calls it, the end of the log is unknown now.
+  throw Failure(Failure::Kind::io,
+                std::string("could not ") + operation +
+                    ": the disk or the file system refused it; whether this "
+                    "write was kept shows when the store is opened again");
 }
 
 // ---- View
@@ -357,7 +362,7 @@ void Database::sync() {
   if (!impl_->unsynced.exchange(false)) return;
   // A synced write takes the whole log before it along. Not SyncWAL: with WAL
   // tracking, 7.8 may then refuse the next open (rocksdb#10892).
-  impl_->write_meta(meta::kSync, {}, true);
+  impl_->write_meta(meta::kSync, "1", true);
 }
 
 void Database::flush() {

@@ -151,6 +151,8 @@ class Database {
   /// Merges the small files that short runs leave behind, so that a thousand
   /// runs leave no more of them than one.
   void merge_small_files();
+  /// Ends compact_dead() soon, for good.
+  void stop_compacting();
   /// Rewrites files that hold mostly dead records. Cheap when there are none.
   void compact_dead();
   /// Flushes and rewrites everything; afterwards nothing dead is in any file.

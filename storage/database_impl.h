@@ -77,6 +77,9 @@ struct Database::Impl {
   /// Something was written that no sync has followed yet.
   std::atomic<bool> unsynced = false;
 
+  /// Tells manual compactions to end.
+  std::atomic<bool> stopping = false;
+
   std::mutex hid_mutex;
   std::uint64_t next_hid = 0;
   std::uint64_t hid_end = 0;

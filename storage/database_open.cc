@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "storage/database_impl.h"
@@ -243,12 +244,12 @@ std::unique_ptr<Database::Impl> open_for_reading(const std::string& path,
                                                  DatabaseOptions options) {
   // A writer beside may delete a file between its listing and its opening.
   for (int attempt = 0;; ++attempt) {
-    const auto info = look_at_folder(path);
-    if (info.state != FolderState::complete) return nullptr;
-    auto impl = std::make_unique<Database::Impl>();
-    impl->options = options;
-    impl->env = rocksdb::NewCompositeEnv(options.file_system->fs);
     try {
+      const auto info = look_at_folder(path);
+      if (info.state != FolderState::complete) return nullptr;
+      auto impl = std::make_unique<Database::Impl>();
+      impl->options = options;
+      impl->env = rocksdb::NewCompositeEnv(options.file_system->fs);
       const auto end = examine_log(options, impl->env.get(), path);
       if (!end.created) return nullptr;
       impl->wal_filter = end.filter();
@@ -259,6 +260,7 @@ std::unique_ptr<Database::Impl> open_for_reading(const std::string& path,
       return impl;
     } catch (const Failure&) {
       if (attempt == 5) throw;
+      std::this_thread::sleep_for(std::chrono::milliseconds(attempt));
     }
   }
 }
@@ -278,16 +280,16 @@ std::unique_ptr<Database::Impl> open_for_writing(const std::string& path,
   if (info.state == FolderState::complete) {
     end = examine_log(impl->options, impl->env.get(), path);
   }
-  // Only now: a refusal changes nothing.
-  impl->lock->announce(path);
-  tighten_permissions(path);
-  remove_leftovers(path, *impl->options.file_system);
   if (info.state == FolderState::interrupted) {
     // One that names no MANIFEST would stop RocksDB.
     impl->env->DeleteFile(path + "/CURRENT").PermitUncheckedError();
   }
   impl->wal_filter = end.filter();
   open_writer(*impl, path, make_info_log(path));
+  // Only now: a refusal changes nothing.
+  impl->lock->announce(path);
+  tighten_permissions(path);
+  remove_leftovers(path, *impl->options.file_system);
   sync_folder(*impl->env->GetFileSystem(), path);
   end.tell(impl->options);
   return impl;

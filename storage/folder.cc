@@ -219,7 +219,9 @@ FolderInfo look_at_folder(const std::string& given) {
   for (const std::string& name : *names) {
     satchel = satchel || name == "SATCHEL";
     current = current || name == "CURRENT";
-    manifest = manifest || name.rfind("MANIFEST-", 0) == 0;
+    // OPTIONS comes with the end of RocksDB's first open.
+    manifest = manifest || name.rfind("MANIFEST-", 0) == 0 ||
+               name.rfind("OPTIONS-", 0) == 0;
     other = other || name.rfind(kTemporary, 0) != 0;
     data = data || has_suffix(name, ".log") || has_suffix(name, ".sst") ||
            has_suffix(name, ".blob");

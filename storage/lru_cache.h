@@ -53,6 +53,16 @@ class LruCache {
     put(shard, key, std::move(value), bytes);
   }
 
+  /// `value` takes this much now; nothing happens when it is not cached.
+  void resize(const std::string& key, const std::shared_ptr<Value>& value,
+              std::size_t bytes) {
+    auto& shard = shard_of(key);
+    const std::lock_guard lock(shard.mutex);
+    const auto it = shard.index.find(key);
+    if (it == shard.index.end() || it->second->value != value) return;
+    put(shard, key, value, bytes);
+  }
+
   void erase(const std::string& key) {
     auto& shard = shard_of(key);
     const std::lock_guard lock(shard.mutex);

@@ -1,5 +1,7 @@
 #include "storage/user_views.h"
 
+#include <iterator>
+
 namespace satchel::storage {
 namespace {
 
@@ -55,9 +57,9 @@ void UserView::load_requests() {
 
 void UserView::add(std::string handle, Head head) {
   if (head.status != Status::live) {
-    if (tombstones_.emplace(head.deadline, std::move(handle)).second) {
-      grow(kTombstoneBytes);
-    }
+    times_of_death_.insert_or_assign(handle, head.deadline);
+    tombstones_.emplace(head.deadline, std::move(handle));
+    grow(kTombstoneBytes);
     return;
   }
   grow(row_bytes(handle, head));
@@ -66,7 +68,16 @@ void UserView::add(std::string handle, Head head) {
   heads_.insert_or_assign(std::move(handle), std::move(head));
 }
 
+void UserView::remove_tombstone(const std::string& handle) {
+  const auto it = times_of_death_.find(handle);
+  if (it == times_of_death_.end()) return;
+  tombstones_.erase({it->second, handle});
+  times_of_death_.erase(it);
+  shrink(kTombstoneBytes);
+}
+
 void UserView::remove(const std::string& handle) {
+  remove_tombstone(handle);
   const auto it = heads_.find(handle);
   if (it == heads_.end()) return;
   const auto& head = it->second;
@@ -134,7 +145,12 @@ bool UserView::reserve_request(std::uint64_t now, std::uint64_t deadline,
     shrink(kRequestBytes);
   }
   *held = request_deadlines_.size();
-  if (*held >= limit) return false;
+  if (*held >= limit) {
+    // What a wrong clock dated later than any call can now is no hindrance.
+    *held = static_cast<std::uint64_t>(std::distance(
+        request_deadlines_.begin(), request_deadlines_.upper_bound(deadline)));
+    if (*held >= limit) return false;
+  }
   request_deadlines_.insert(deadline);
   grow(kRequestBytes);
   return true;
@@ -174,15 +190,18 @@ void UserView::committed(std::string_view handle, const Head& head,
   if (was_reserved) --reserved_;
   if (!loaded_) return;
   std::string name(handle);
+  // A mint reports itself last: others may have gone on with the handle.
+  if (was_reserved &&
+      (heads_.contains(name) || times_of_death_.contains(name))) {
+    return;
+  }
   remove(name);
   add(std::move(name), head);
 }
 
 void UserView::dropped(std::string_view handle) {
   const std::lock_guard lock(mutex_);
-  shrink(kTombstoneBytes * std::erase_if(tombstones_, [&](const auto& entry) {
-           return entry.second == handle;
-         }));
+  remove_tombstone(std::string(handle));
 }
 
 std::shared_ptr<UserView> UserViews::of(std::string_view user) {

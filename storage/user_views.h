@@ -65,7 +65,8 @@ class UserView {
   /// The oldest tombstones beyond the newest `keep`.
   std::vector<std::string> excess_tombstones(std::size_t keep);
 
-  /// The head of `handle` is now this, or gone.
+  /// The head of `handle` is now this, unless a later one is known already; or
+  /// gone.
   void committed(std::string_view handle, const Head& head, bool was_reserved);
   void dropped(std::string_view handle);
 
@@ -84,6 +85,7 @@ class UserView {
   void shrink(std::size_t bytes);
   void add(std::string handle, Head head);
   void remove(const std::string& handle);
+  void remove_tombstone(const std::string& handle);
   /// Moves handles between alive_ and expired_ as `now` says.
   void settle(std::uint64_t now);
 
@@ -96,6 +98,7 @@ class UserView {
   ByTime alive_;    // by deadline
   ByTime expired_;  // by deadline
   ByTime tombstones_;
+  std::unordered_map<std::string, std::uint64_t> times_of_death_;
   std::uint64_t reserved_ = 0;
   bool requests_loaded_ = false;
   std::multiset<std::uint64_t> request_deadlines_;

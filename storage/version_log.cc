@@ -22,7 +22,8 @@ std::optional<BaseKey> find_base(const Database& db, const View& view,
   if (version >= head.base_version) {
     return BaseKey{head.hid, head.base_version, head.gc};
   }
-  const auto chain = load_chain(view, head);
+  const auto chain = load_chain(db, view, head);
+  if (chain.empty()) return std::nullopt;
   auto i = first_readable(chain, db.cutoff());
   if (chain[i].version > version) return std::nullopt;
   while (chain[i + 1].version <= version) ++i;
@@ -64,7 +65,9 @@ std::optional<Material> load_version(const Database& db, const View& view,
   auto next = key->version;
   view.log(key->hid, key->version + 1, version,
            [&](std::uint64_t v, LogRecord record) {
-             if (v == ++next && record.what == What::patch) {
+             if (v != next + 1 || record.gc != key->gc) return;
+             ++next;
+             if (record.what == What::patch) {
                material.ops.push_back(std::move(record.ops));
              }
            });
@@ -78,7 +81,7 @@ std::optional<Material> load_version(const Database& db, const View& view,
   return material;
 }
 
-Chain load_chain(const View& view, const Head& head) {
+Chain load_chain(const Database& db, const View& view, const Head& head) {
   Chain chain;
   view.bases(head.hid, head.oldest_base,
              [&](const BaseKey& key, std::size_t bytes) {
@@ -86,23 +89,30 @@ Chain load_chain(const View& view, const Head& head) {
                  chain.push_back({key.version, key.gc, bytes, 0, true});
                }
              });
-  if (chain.empty() || chain.back().version != head.base_version) missing();
+  // All records of a segment have the gc of its base: others are left of one
+  // whose base is gone.
+  std::vector<std::uint64_t> own(chain.size(), 0);
   std::size_t i = 0;
-  auto next = chain.front().version;
-  view.log(head.hid, chain.front().version, head.version,
-           [&](std::uint64_t version, const LogRecord& record) {
-             while (i + 1 < chain.size() && chain[i + 1].version <= version) {
-               if (next != chain[i + 1].version) chain[i].whole = false;
-               next = chain[++i].version;
-             }
-             // All records of a segment have the gc of its base: others are
-             // left of one whose base is gone.
-             if (version != next || record.gc != chain[i].gc) {
-               chain[i].whole = false;
-             }
-             next = version + 1;
-             chain[i].delta_bytes += record.ops.size();
-           });
+  if (!chain.empty()) {
+    view.log(head.hid, chain.front().version, head.version,
+             [&](std::uint64_t version, const LogRecord& record) {
+               while (i + 1 < chain.size() && chain[i + 1].version <= version) {
+                 ++i;
+               }
+               if (record.gc == chain[i].gc) ++own[i];
+               chain[i].delta_bytes += record.ops.size();
+             });
+  }
+  for (i = 0; i < chain.size(); ++i) {
+    const auto end =
+        i + 1 < chain.size() ? chain[i + 1].version : head.version + 1;
+    chain[i].whole = own[i] == end - chain[i].version;
+  }
+  if (chain.empty() || chain.back().version != head.base_version ||
+      !chain.back().whole) {
+    if (head.gc <= db.cutoff()) return {};
+    missing();
+  }
   return chain;
 }
 

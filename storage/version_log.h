@@ -41,8 +41,9 @@ struct Material {
 std::optional<Material> load_version(const Database& db, const View& view,
                                      const Head& head, std::uint64_t version);
 
-/// What is on disk, history that is dead or out of reach included.
-Chain load_chain(const View& view, const Head& head);
+/// What is on disk, history that is dead or out of reach included. Empty when
+/// the cutoff overtook the handle itself. Throws as load_version.
+Chain load_chain(const Database& db, const View& view, const Head& head);
 
 /// Index of the oldest segment in the unbroken run that ends at the current
 /// one. A segment whose gc is at or before `cutoff` does not exist, on disk or

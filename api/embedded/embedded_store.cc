@@ -74,8 +74,8 @@ EmbeddedStore::~EmbeddedStore() { (void)close(); }
 
 void EmbeddedStore::sweep_all() {
   try {
-    if (engine_->advance_clock(false)) {
-      engine_->sweep_all([this] { return closed_.load(); });
+    if (const auto time = engine_->advance_clock(false)) {
+      engine_->sweep_all(*time, [this] { return closed_.load(); });
     }
   } catch (...) {
     const auto error = current_error();
@@ -268,7 +268,9 @@ Result<std::uint64_t> EmbeddedStore::sweep(std::string_view user,
   return guarded([&]() -> std::uint64_t {
     check_user(user);
     require_writable();
-    return engine_->advance_clock(accept_clock) ? engine_->sweep_user(user) : 0;
+    const auto time = engine_->advance_clock(accept_clock);
+    if (!time) return 0;
+    return engine_->sweep_user(user, *time, [this] { return closed_.load(); });
   });
 }
 
@@ -308,19 +310,30 @@ Result<Snapshot> EmbeddedStore::revert(std::string_view handle,
 
 Result<void> EmbeddedStore::close() {
   if (closed_.exchange(true)) return {};
+  engine_->db->stop_compacting();
   sweeper_.reset();
   syncer_.reset();
   const std::unique_lock lock(closing_);
+  Result<void> result;
   try {
     engine_->db->sync();
-    if (!engine_->options.read_only) engine_->db->merge_small_files();
-    engine_.reset();
   } catch (...) {
-    const auto error = current_error();
-    engine_.reset();
-    return error;
+    result = current_error();
   }
-  return {};
+  if (result.ok() && !engine_->options.read_only) tidy();
+  engine_.reset();
+  return result;
+}
+
+void EmbeddedStore::tidy() noexcept {
+  try {
+    engine_->db->merge_small_files();
+  } catch (...) {
+    // What was acknowledged is durable all the same.
+    const auto error = current_error();
+    const auto& listener = engine_->options.listener;
+    if (listener) listener->on_background_error(error);
+  }
 }
 
 }  // namespace satchel::embedded

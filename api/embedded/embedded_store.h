@@ -53,6 +53,7 @@ class EmbeddedStore final : public HandleStore {
   template <class F>
   auto guarded(F call) -> Result<decltype(call())>;
   void require_writable() const;
+  void tidy() noexcept;
   Snapshot run(Mutation mutation);
 
   std::shared_mutex closing_;  // held shared by every call

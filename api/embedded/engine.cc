@@ -20,6 +20,9 @@ constexpr std::uint64_t kMinute = 60'000'000;
 /// How far the cutoff stays behind the clock.
 constexpr std::uint64_t kGrace = 10 * kMinute;
 
+/// Reading this much anew costs less than a sync of the disk.
+constexpr std::size_t kSmallState = 64 << 10;
+
 /// A tree takes several times its text.
 constexpr std::size_t kTreeFactor = 5;
 
@@ -82,7 +85,14 @@ Current Engine::current(std::string_view user, std::string_view handle) {
     };
     auto found = published();
     if (found.text) return found;
-    const std::lock_guard writing(entry->writing);
+    // A writer holds `writing` until its commit is on disk. A small state is
+    // read from there sooner than that; a big one is worth the wait.
+    std::unique_lock writing(entry->writing, std::defer_lock);
+    if (found.head.state_bytes > kSmallState) {
+      writing.lock();
+    } else if (!writing.try_lock()) {
+      return stored(user, handle, nullptr);
+    }
     found = published();
     if (found.text) return found;
     if (entry->tree) {
@@ -91,10 +101,16 @@ Current Engine::current(std::string_view user, std::string_view handle) {
       append_canonical(*entry->tree, text.get());
       const std::lock_guard lock(entry->mutex);
       entry->text = std::move(text);
+      cache.resize(key, entry, entry->bytes());
       return {entry->head, entry->text};
     }
     // A commit failed meanwhile and took the tree along: read it anew.
   }
+  return stored(user, handle, &epoch);
+}
+
+Current Engine::stored(std::string_view user, std::string_view handle,
+                       const std::uint64_t* epoch) {
   // The cutoff may overtake a read; then the handle turns out to be expired.
   for (int attempt = 0; attempt < 100; ++attempt) {
     const auto view = db->view();
@@ -104,12 +120,15 @@ Current Engine::current(std::string_view user, std::string_view handle) {
     auto material = storage::load_version(*db, view, *head, head->version);
     if (!material) continue;
     auto rebuilt = rebuild(std::move(*material));
-    auto entry = std::make_shared<CachedHandle>();
-    entry->head = *head;
-    entry->text = rebuilt.text;
-    entry->tree = std::move(rebuilt.tree);
-    const auto bytes = entry->bytes();
-    cache.insert(key, std::move(entry), bytes, epoch);
+    if (epoch != nullptr) {
+      auto entry = std::make_shared<CachedHandle>();
+      entry->head = *head;
+      entry->text = rebuilt.text;
+      entry->tree = std::move(rebuilt.tree);
+      const auto bytes = entry->bytes();
+      cache.insert(storage::user_key(user, handle), std::move(entry), bytes,
+                   *epoch);
+    }
     return {*std::move(head), std::move(rebuilt.text)};
   }
   throw Failure(Failure::Kind::corrupt, "a handle cannot be read");
@@ -121,19 +140,19 @@ Text Engine::text_at(const storage::View& view, const Head& head,
   return material ? rebuild(std::move(*material)).text : nullptr;
 }
 
-bool Engine::advance_clock(bool accept) {
+std::optional<std::uint64_t> Engine::advance_clock(bool accept) {
   const std::lock_guard lock(clock_mutex_);
   const auto time = wall();
   std::string reason;
-  if (accept) {
-    guard_.accept(time);
-  } else if (!guard_.believes(time, monotonic(), &reason)) {
+  const bool believed = accept ? guard_.accept(time, &reason)
+                               : guard_.believes(time, monotonic(), &reason);
+  if (!believed) {
     if (options.listener) options.listener->on_clock_refused(reason);
-    return false;
+    return std::nullopt;
   }
   db->set_last_seen(guard_.last_seen());
-  if (time > kGrace) db->raise_cutoff(time - kGrace);
-  return true;
+  db->raise_cutoff(time - kGrace);
+  return std::max(time, db->cutoff());
 }
 
 void Engine::note_clock() {
@@ -145,25 +164,31 @@ void Engine::note_clock() {
   }
 }
 
-bool Engine::expire(std::string_view user, std::string_view handle) {
+bool Engine::expire(std::string_view user, std::string_view handle,
+                    std::uint64_t time) {
   Mutation mutation;
   mutation.what = Mutation::What::expire;
   mutation.user = user;
   mutation.handle = handle;
+  mutation.expired_by = time;
   submit(*this, mutation);
+  if (mutation.refusal) throw *std::move(mutation.refusal);
   return mutation.changed;
 }
 
-std::uint64_t Engine::sweep_user(std::string_view user) {
+std::uint64_t Engine::sweep_user(std::string_view user, std::uint64_t time,
+                                 const std::function<bool()>& stopping) {
   std::uint64_t removed = 0;
-  for (const auto& handle : views.of(user)->expired(now())) {
-    if (expire(user, handle)) ++removed;
+  for (const auto& handle : views.of(user)->expired(time)) {
+    if (stopping()) break;
+    if (expire(user, handle, time)) ++removed;
   }
   if (options.listener) options.listener->on_sweep(removed);
   return removed;
 }
 
-void Engine::sweep_all(const std::function<bool()>& stopping) {
+void Engine::sweep_all(std::uint64_t time,
+                       const std::function<bool()>& stopping) {
   constexpr std::size_t kChunk = 1000;
   std::uint64_t removed = 0;
   std::string from_user;
@@ -182,14 +207,14 @@ void Engine::sweep_all(const std::function<bool()>& stopping) {
             more = true;
             return false;
           }
-          if (head.status == storage::Status::live && head.deadline <= now()) {
+          if (head.status == storage::Status::live && head.deadline <= time) {
             found.emplace_back(user, handle);
           }
           return true;
         });
     for (const auto& [user, handle] : found) {
       if (stopping()) return;
-      if (expire(user, handle)) ++removed;
+      if (expire(user, handle, time)) ++removed;
     }
   }
   if (options.listener) options.listener->on_sweep(removed);

@@ -24,8 +24,8 @@ namespace satchel::embedded {
 struct Mutation;
 using Text = std::shared_ptr<const std::string>;
 
-/// A live handle in memory. Readers take `mutex` alone; whoever changes or
-/// reads the tree holds `writing` first, through the commit.
+/// A live handle in memory. Readers of head and text take `mutex` alone;
+/// whoever changes or reads the tree holds `writing` first, through the commit.
 struct CachedHandle {
   std::mutex mutex;
   storage::Head head;
@@ -62,16 +62,19 @@ struct Engine {
   Text text_at(const storage::View& view, const storage::Head& head,
                std::uint64_t version) const;
 
-  /// Whether the clock is believed (`accept`: by the operator's word); then the
-  /// cutoff follows it. Otherwise the listener is told.
-  bool advance_clock(bool accept);
+  /// The time by which handles may be taken for expired, when the clock is
+  /// believed (`accept`: by the operator's word); the cutoff follows it.
+  /// Otherwise none, and the listener is told.
+  std::optional<std::uint64_t> advance_clock(bool accept);
   /// At open: remembers the time without destroying anything by it.
   void note_clock();
 
-  /// Removes the user's expired handles.
-  std::uint64_t sweep_user(std::string_view user);
-  /// Removes everybody's until `stopping` says true, then compacts.
-  void sweep_all(const std::function<bool()>& stopping);
+  /// Removes the user's handles that expired by `time`, until `stopping` says
+  /// true.
+  std::uint64_t sweep_user(std::string_view user, std::uint64_t time,
+                           const std::function<bool()>& stopping);
+  /// Removes everybody's, then compacts.
+  void sweep_all(std::uint64_t time, const std::function<bool()>& stopping);
 
   const Options options;
   const std::unique_ptr<storage::Database> db;
@@ -83,9 +86,13 @@ struct Engine {
   CombiningQueue<const std::function<void()>> mints;
 
  private:
+  /// The handle as it is on disk, kept in the cache when an epoch is given.
+  Current stored(std::string_view user, std::string_view handle,
+                 const std::uint64_t* epoch);
   std::uint64_t wall() const;
   std::uint64_t monotonic() const;
-  bool expire(std::string_view user, std::string_view handle);
+  bool expire(std::string_view user, std::string_view handle,
+              std::uint64_t time);
 
   std::mutex clock_mutex_;
   storage::ClockGuard guard_;

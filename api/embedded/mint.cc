@@ -101,18 +101,21 @@ std::optional<Snapshot> attempt(Engine& engine, const MintCall& call) {
                     to_record(snapshot, storage::Operation::mint,
                               call.fingerprint, request_place.deadline()));
   }
-  if (!txn.commit()) return std::nullopt;
-  request_place.keep();
-  handle_place.fill(handle, head);
-
+  if (return_state) snapshot.state = call.state;
   auto entry = std::make_shared<CachedHandle>();
   entry->head = head;
   entry->text = call.state.shared_text();
   entry->chain = {{1, head.gc, head.state_bytes, 0}};
   const auto bytes = entry->bytes();
-  engine.cache.replace(storage::user_key(user, handle), std::move(entry),
-                       bytes);
-  if (return_state) snapshot.state = call.state;
+  const auto key = storage::user_key(user, handle);
+  std::uint64_t epoch;
+  engine.cache.find(key, &epoch);
+  if (!txn.commit()) return std::nullopt;
+  request_place.keep();
+  // A sweep may see the handle from now on, others once it is listed: what
+  // they made of it must not be overwritten.
+  engine.cache.insert(key, std::move(entry), bytes, epoch);
+  handle_place.fill(handle, head);
   return snapshot;
 }
 

@@ -84,7 +84,13 @@ class Attempt {
       forget();
       throw;
     }
-    publish();
+    // Committed: whatever happens now, the mutations took effect.
+    for (auto& place : places_) place.keep();
+    try {
+      publish();
+    } catch (...) {
+      forget();
+    }
     return true;
   }
 
@@ -111,7 +117,8 @@ class Attempt {
   void apply(Mutation& m) {
     const auto now = engine_.now();
     if (m.what == Mutation::What::expire) {
-      if (!exists_ || head_.status != Status::live || head_.deadline > now) {
+      if (!exists_ || head_.status != Status::live ||
+          head_.deadline > std::min(now, m.expired_by)) {
         return;
       }
       bury(Status::expired, head_.deadline);
@@ -231,7 +238,8 @@ class Attempt {
       // Reverts run alone: what the view shows is the current state.
       auto text = engine_.text_at(view(), head_, m.to_version);
       if (!text) {
-        const auto chain = storage::load_chain(view(), head_);
+        const auto chain = storage::load_chain(*engine_.db, view(), head_);
+        if (chain.empty()) ended();
         const auto i = storage::first_readable(chain, engine_.db->cutoff());
         throw version_gone(chain[i].version);
       }
@@ -290,7 +298,12 @@ class Attempt {
     dirty_ = head_changed_ = true;
     user_view_ = engine_.views.of(user_);
     excess_ = user_view_->excess_tombstones(kMaxTombstones - 1);
-    for (const auto& handle : excess_) txn_.drop_head(user_, handle);
+    for (const auto& handle : excess_) {
+      // A name may have come to life again since.
+      txn_.lock_head(user_, handle);
+      const auto old = engine_.db->view().head(user_, handle);
+      if (old && old->status != Status::live) txn_.drop_head(user_, handle);
+    }
   }
 
   Error stale_write(std::uint64_t expected) {
@@ -339,19 +352,24 @@ class Attempt {
   void read_state() {
     auto material = storage::load_version(*engine_.db, view(), committed_,
                                           committed_.version);
-    if (!material) {
-      require_alive(head_, engine_.now(), false);
-      throw storage::Failure(storage::Failure::Kind::corrupt,
-                             "a handle cannot be read");
-    }
+    if (!material) ended();
     auto rebuilt = rebuild(std::move(*material));
     text_ = std::move(rebuilt.text);
     entry_->tree = std::move(rebuilt.tree);
   }
 
+  /// The cutoff overtook the handle while it was at work.
+  [[noreturn]] void ended() const {
+    require_alive(committed_, engine_.now(), false);
+    throw storage::Failure(storage::Failure::Kind::corrupt,
+                           "a handle cannot be read");
+  }
+
   void need_chain() {
     if (entry_->chain) return;
-    entry_->chain = storage::load_chain(view(), committed_);
+    auto chain = storage::load_chain(*engine_.db, view(), committed_);
+    if (chain.empty()) ended();
+    entry_->chain = std::move(chain);
     // Deltas of this batch are not in the view yet.
     entry_->chain->back().delta_bytes +=
         head_.delta_bytes - committed_.delta_bytes;
@@ -361,7 +379,10 @@ class Attempt {
     if (!exists_ || head_.status != Status::live) return;
     const std::lock_guard lock(entry_->mutex);
     if (text_) entry_->text = text_;
-    if (cached_) return;
+    if (cached_) {
+      engine_.cache.resize(key_, entry_, entry_->bytes());
+      return;
+    }
     entry_->head = head_;
     engine_.cache.insert(key_, entry_, entry_->bytes(), epoch_);
   }
@@ -388,7 +409,6 @@ class Attempt {
         for (const auto& handle : excess_) view->dropped(handle);
       }
     }
-    for (auto& place : places_) place.keep();
   }
 
   Engine& engine_;
@@ -417,7 +437,10 @@ class Attempt {
 };
 
 void fail_all(const std::vector<Mutation*>& batch, const Error& error) {
-  for (auto* mutation : batch) mutation->refusal = error;
+  for (auto* mutation : batch) {
+    mutation->refusal = error;
+    mutation->changed = false;
+  }
 }
 
 /// Attempts until the batch has its outcomes.
@@ -433,6 +456,13 @@ void serve(Engine& engine, const std::vector<Mutation*>& batch) noexcept {
         mutation->refusal.reset();
         mutation->changed = mutation->replayed = false;
       }
+    }
+  } catch (const storage::Failure& failure) {
+    // A record that does not verify concerns the one who asked for it.
+    if (failure.kind == storage::Failure::Kind::corrupt && batch.size() > 1) {
+      for (auto* mutation : batch) serve(engine, {mutation});
+    } else {
+      fail_all(batch, current_error());
     }
   } catch (...) {
     fail_all(batch, current_error());

@@ -35,6 +35,7 @@ struct Mutation {
   Ttl ttl;                   // save, touch
   std::optional<std::uint64_t> expect_version;
   std::uint64_t to_version = 0;  // revert
+  std::uint64_t expired_by = 0;  // expire: only what ended by then
 
   // The outcome.
   std::optional<Error> refusal;

@@ -19,8 +19,8 @@ std::string default_folder() {
   if (data != nullptr && data[0] == '/') return std::string(data) + "/satchel";
   const char* home = std::getenv("HOME");
   struct stat info {};
-  if (home == nullptr || home[0] == '\0' || stat(home, &info) != 0 ||
-      !S_ISDIR(info.st_mode)) {
+  if (home == nullptr || home[0] != '/' || home[1] == '\0' ||
+      stat(home, &info) != 0 || !S_ISDIR(info.st_mode)) {
     throw invalid("store",
                   "there is no home folder to keep the store in; name a folder "
                   "for it, for example in the environment variable "
@@ -33,6 +33,9 @@ std::string default_folder() {
 std::string folder_of(std::string_view url) {
   constexpr std::string_view kScheme = "rocksdb://";
   if (url.empty()) return default_folder();
+  if (url.find('\0') != url.npos) {
+    throw invalid("store", "a store's path has no NUL in it");
+  }
   if (url == "memory:") return {};
   if (url.starts_with(kScheme)) {
     const auto path = url.substr(kScheme.size());
@@ -41,9 +44,6 @@ std::string folder_of(std::string_view url) {
                     "a store's URL has an absolute path: rocksdb:///path");
     }
     return std::string(path);
-  }
-  if (url.find('\0') != url.npos) {
-    throw invalid("store", "a store's path has no NUL in it");
   }
   return std::string(url);
 }

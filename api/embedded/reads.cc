@@ -34,8 +34,11 @@ struct Version {
   LogRecord record;
 };
 
-std::uint64_t oldest_version(const Engine& engine, const Moment& moment) {
-  const auto chain = storage::load_chain(moment.view, moment.head);
+/// None when the cutoff overtook the handle.
+std::optional<std::uint64_t> oldest_version(const Engine& engine,
+                                            const Moment& moment) {
+  const auto chain = storage::load_chain(*engine.db, moment.view, moment.head);
+  if (chain.empty()) return std::nullopt;
   return chain[storage::first_readable(chain, engine.db->cutoff())].version;
 }
 
@@ -45,16 +48,18 @@ std::optional<std::vector<Version>> records(const Engine& engine,
                                             const Moment& moment,
                                             std::uint64_t from) {
   std::vector<Version> all;
-  auto lowest_gc = storage::kNever;
-  moment.view.log(moment.head.hid, from, moment.head.version,
+  // Above the current base all must be there; below, the cutoff may have taken
+  // some since it was asked.
+  const auto& head = moment.head;
+  const auto first = std::max(from, head.base_version);
+  std::uint64_t current = 0;
+  moment.view.log(head.hid, from, head.version,
                   [&](std::uint64_t version, LogRecord record) {
-                    lowest_gc = std::min(lowest_gc, record.gc);
+                    if (version >= first) ++current;
                     all.push_back({version, std::move(record)});
                   });
-  if (all.size() == moment.head.version + 1 - from) return all;
-  // A segment of which nothing is left any more shows in the chain alone.
-  if (engine.db->cutoff() < std::min(lowest_gc, moment.head.gc) &&
-      oldest_version(engine, moment) <= from) {
+  if (all.size() == head.version + 1 - from) return all;
+  if (current != head.version + 1 - first && engine.db->cutoff() < head.gc) {
     throw storage::Failure(storage::Failure::Kind::corrupt,
                            "records of a handle are missing: the store is "
                            "damaged");
@@ -100,8 +105,9 @@ Snapshot read_version(Engine& engine, std::string_view user,
     }
     auto text = engine.text_at(moment.view, head, version);
     if (!text) {
-      require_alive(head, engine.now(), false);
-      throw version_gone(oldest_version(engine, moment));
+      const auto oldest = oldest_version(engine, moment);
+      if (!oldest || version >= *oldest) return std::nullopt;
+      throw version_gone(*oldest);
     }
     Snapshot snapshot{
         to_info(handle, head), Document::from_canonical(std::move(text)), {}};
@@ -119,8 +125,10 @@ History read_history(Engine& engine, std::string_view user,
                      std::string_view handle) {
   return retried([&]() -> std::optional<History> {
     const Moment moment(engine, user, handle);
-    History history{std::string(handle), oldest_version(engine, moment), {}};
-    const auto all = records(engine, moment, history.oldest);
+    const auto oldest = oldest_version(engine, moment);
+    if (!oldest) return std::nullopt;
+    History history{std::string(handle), *oldest, {}};
+    const auto all = records(engine, moment, *oldest);
     if (!all) return std::nullopt;
     for (auto it = all->rbegin(); it != all->rend(); ++it) {
       history.versions.push_back(to_version_info(*it));
@@ -143,8 +151,10 @@ Changes read_changes(Engine& engine, std::string_view user,
     changes.handle = handle;
     changes.since = since;
     changes.version = head.version;
-    const auto oldest =
+    const auto oldest_kept =
         since == head.version ? since : oldest_version(engine, moment);
+    if (!oldest_kept) return std::nullopt;
+    const auto oldest = *oldest_kept;
     std::vector<Version> tail;
     if (since + 1 < oldest) {
       changes.kind = Changes::Kind::too_old;

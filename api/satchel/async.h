@@ -20,7 +20,8 @@ class AsyncHandleStore {
   static Result<std::unique_ptr<AsyncHandleStore>> open(
       std::string_view url = {}, Options options = {});
 
-  /// Takes over an open store; `workers` as Options::workers.
+  /// Takes over an open store; `workers` as Options::workers, at least one.
+  /// Throws std::system_error when the system gives no threads.
   AsyncHandleStore(std::unique_ptr<HandleStore> store, int workers);
   ~AsyncHandleStore();
   AsyncHandleStore(const AsyncHandleStore&) = delete;

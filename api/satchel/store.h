@@ -57,7 +57,8 @@ class HandleStore {
   /// "memory:" is a store without a disk, new on every open. An empty url is
   /// the default folder, ${XDG_DATA_HOME:-$HOME/.local/share}/satchel.
   ///
-  /// Errors, none of which changes a byte there: invalid_input(store) for
+  /// Errors, none of which changes a byte there (RocksDB's reason may be noted
+  /// in the folder's file LOG): invalid_input(store) for
   /// options out of range and for an unusable default folder, not_a_store,
   /// format_too_new, store_locked (after Options::lock_wait),
   /// store_corrupt (the log included: see storage/FORMAT.md), backend_error

@@ -29,6 +29,7 @@ class ModelTest : public StoreTest {
   void run(std::uint64_t seed, std::uint64_t steps);
 
  private:
+  static constexpr std::size_t kBusy = 3;
   std::size_t below(std::size_t n) { return random_() % n; }
   bool chance(int percent) { return below(100) < std::size_t(percent); }
   template <class T>
@@ -84,12 +85,10 @@ class ModelTest : public StoreTest {
 
 std::string ModelTest::handle(const std::string& u) {
   if (chance(4)) return "note_zzzzzzzz";
-  const auto own = model_.handles(u);
-  const auto foreign = model_.handles(chance(5) ? user() : u);
-  const auto& from = foreign.empty() ? own : foreign;
+  const auto& from = model_.handles(chance(5) ? user() : u);
   if (from.empty()) return "note_zzzzzzzz";
-  // Mostly a few busy handles: the newest of many would hardly get a history.
-  return chance(70) ? from[below(std::min<std::size_t>(from.size(), 4))]
+  // Mostly the newest: one of many would hardly get a history.
+  return chance(70) ? from.rbegin()[below(std::min(from.size(), kBusy))]
                     : any(from);
 }
 

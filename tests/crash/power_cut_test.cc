@@ -140,7 +140,7 @@ TEST_P(PowerCut, LosesNoMoreThanItMay) {
   if (GetParam() == Durability::sync) {
     EXPECT_EQ(lost_steps, 0u);
   } else {
-    EXPECT_GE(lost_steps, 10u) << "nothing was at risk";
+    EXPECT_GT(lost_steps, 0u) << "nothing was at risk";
     EXPECT_GT(reported_, 0u);
   }
 }

@@ -29,6 +29,7 @@ void Model::minted(const std::string& user, const Snapshot& snapshot,
   h.versions.push_back(
       {state, Change::mint, snapshot.last_writer, snapshot.updated_at});
   handles_[{user, snapshot.handle}] = std::move(h);
+  minted_[user].push_back(snapshot.handle);
 }
 
 bool Model::alive(const ModelHandle& h) const {
@@ -100,13 +101,6 @@ std::vector<HandleInfo> Model::list(const std::string& user,
 ModelHandle* Model::find(const std::string& user, const std::string& handle) {
   const auto it = handles_.find({user, handle});
   return it == handles_.end() ? nullptr : &it->second;
-}
-
-std::vector<std::string> Model::handles(const std::string& user) const {
-  std::vector<std::string> names;
-  for (const auto& [key, h] : handles_)
-    if (key.first == user) names.push_back(key.second);
-  return names;
 }
 
 std::string apply_ops(const std::string& state, const Json& ops) {

@@ -75,11 +75,15 @@ class Model {
   std::vector<HandleInfo> list(const std::string& user, bool include_expired,
                                const std::string& kind) const;
   ModelHandle* find(const std::string& user, const std::string& handle);
-  std::vector<std::string> handles(const std::string& user) const;
+  /// In the order in which they were minted, which a seed repeats.
+  const std::vector<std::string>& handles(const std::string& user) {
+    return minted_[user];
+  }
 
  private:
   const TestClock& clock_;
   std::map<std::pair<std::string, std::string>, ModelHandle> handles_;
+  std::map<std::string, std::vector<std::string>> minted_;
   std::map<std::pair<std::string, std::string>, ModelRequest> requests_;
 };
 
