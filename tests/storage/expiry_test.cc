@@ -221,6 +221,63 @@ TEST_F(ExpiryTest, AWrongClockDestroysNothing) {
   }
 }
 
+// Reading an old version gave the state of an older one, or a sound store was
+// called damaged: what the filters had taken between two kept segments was not
+// missed.
+TEST_F(ExpiryTest, HistoryBehindAPurgedSegmentIsGone) {
+  const auto handle = mint("first");
+  store
+      ->save(handle, Json{{"text", "second"}},
+             {.user = kUser, .expect_version = 1, .ttl = 1h})
+      .value();
+  store
+      ->save(handle, Json{{"text", "third"}},
+             {.user = kUser, .expect_version = 2, .ttl = Ttl::persist()})
+      .value();
+  clock->advance(2h);
+  store->sweep_all();  // the cutoff passes the second version's records
+  for (int round = 0; round < 2; ++round) {
+    for (const auto version : {1u, 2u}) {
+      const auto old = store->get(handle, {.user = kUser, .version = version});
+      ASSERT_FALSE(old.ok());
+      EXPECT_EQ(old.error().code, ErrorCode::version_gone);
+      EXPECT_EQ(old.error().details["oldest"], 3);
+    }
+    EXPECT_EQ(store->history(handle, kUser).value().oldest, 3u);
+    EXPECT_EQ(store->changes_since(handle, 0, kUser).value().kind,
+              Changes::Kind::too_old);
+    EXPECT_EQ(store->get(handle, {.user = kUser})->state->text(),
+              R"({"text":"third"})");
+    sweep_and_compact();
+  }
+}
+
+/// Leaps fifty years ahead once it was asked a few times.
+class LeapingClock : public TestClock {
+ public:
+  Time now() const override {
+    const auto leap = std::chrono::days(50 * 365);
+    return TestClock::now() + (armed && ++asked > 3 ? leap : leap * 0);
+  }
+  std::atomic<bool> armed{false};
+  mutable std::atomic<int> asked{0};
+};
+
+// A sweep believed its clock at the start and then asked it for each handle.
+TEST_F(ExpiryTest, AClockThatLeapsDuringASweepDestroysNothing) {
+  store.reset();
+  const auto leaping = std::make_shared<LeapingClock>();
+  clock = leaping;
+  open();
+  const auto handle = mint("KEPT", std::chrono::days(7));
+  leaping->armed = true;
+  store->sweep_all();
+  leaping->asked = 0;
+  EXPECT_EQ(store->sweep(kUser, false).value(), 0u);
+  leaping->armed = false;
+  EXPECT_TRUE(alive(handle));
+}
+
 /// The newest text and deadline that were acknowledged of each handle.
 struct Known {
   std::string text;
