@@ -262,7 +262,8 @@ void ModelTest::save_step() {
     Snapshot current;
     static_cast<HandleInfo&>(current) = m->info;
     current.state = Document::parse(m->state()).value();
-    EXPECT_EQ(r.error().details["current"].dump(), to_json(current).dump());
+    EXPECT_EQ(r.error().details.value("current", Json()).dump(),
+              to_json(current).dump());
     return;
   }
   ASSERT_TRUE(r.ok()) << r.error().message;

@@ -1,5 +1,9 @@
 #include "tests/crash/scenario.h"
 
+#include <deque>
+#include <mutex>
+#include <thread>
+
 #include <array>
 #include <utility>
 
@@ -140,7 +144,9 @@ std::string Scenario::describe(HandleStore& store) {
 }
 
 const std::string& Scenario::expected(std::size_t steps) {
-  static std::vector<std::string> known;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  static std::deque<std::string> known;  // references stay
   static Scenario scenario;
   static const auto store =
       HandleStore::open("memory:", quiet_options()).value();
@@ -182,6 +188,14 @@ std::shared_ptr<storage::FileSystemHandle> handle_of(
     const std::shared_ptr<FaultFileSystem>& fs) {
   return std::make_shared<storage::FileSystemHandle>(
       storage::FileSystemHandle{fs});
+}
+
+void side_by_side(const std::function<void(std::size_t)>& body) {
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < kSideBySide; ++i) {
+    threads.emplace_back(body, i);
+  }
+  for (auto& thread : threads) thread.join();
 }
 
 }  // namespace satchel::test

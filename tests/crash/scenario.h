@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,6 +54,10 @@ Options quiet_options(Durability durability = Durability::sync);
 
 /// Where folders are made and synced quickly.
 std::filesystem::path fast_parent();
+
+inline constexpr std::size_t kSideBySide = 8;
+/// Runs body(0) to body(kSideBySide - 1), each in a thread of its own.
+void side_by_side(const std::function<void(std::size_t)>& body);
 
 std::shared_ptr<storage::FileSystemHandle> handle_of(
     const std::shared_ptr<FaultFileSystem>& fs);

@@ -82,7 +82,7 @@ TEST_P(Contract, StaleSaveIsToldTheWinner) {
   save(s.handle, R"({"n":1})"_j, 1, {.writer = "phone"});
   const auto lost = store().save(s.handle, R"({"n":2})"_j,
                                  {.user = kUser, .expect_version = 1});
-  const Error e = expect_error(lost, ErrorCode::stale_write);
+  Error e = expect_error(lost, ErrorCode::stale_write);
   EXPECT_EQ(e.details.value("expected_version", 0), 1);
   EXPECT_EQ(e.details["current"], to_json(get(s.handle)));
   EXPECT_EQ(e.details["current"]["state"].dump(), R"({"n":1})");

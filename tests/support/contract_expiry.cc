@@ -29,7 +29,7 @@ TEST_P(Contract, ExpiredStaysExpiredAfterASweepAndAReopen) {
   advance(36h);
   const auto told = [&] {
     const auto r = store().get(s.handle, {.user = kUser});
-    const Error e = expect_error(r, ErrorCode::handle_expired);
+    Error e = expect_error(r, ErrorCode::handle_expired);
     EXPECT_DOUBLE_EQ(e.details.value("ttl_days", 0.0), 1.5);
     return e.to_payload();
   };

@@ -162,7 +162,7 @@ TEST_P(Contract, TheCapCountsUtf8BytesForEveryCall) {
   options.max_state_bytes = kCap;
   open_with_options();
   const auto too_large = [&](const auto& result, std::size_t bytes) {
-    const Error e = expect_error(result, ErrorCode::state_too_large);
+    Error e = expect_error(result, ErrorCode::state_too_large);
     EXPECT_EQ(e.details.value("size_bytes", 0u), bytes);
     EXPECT_EQ(e.details.value("limit_bytes", 0u), kCap);
   };
@@ -188,7 +188,7 @@ TEST_P(Contract, TheCapHoldsForAppends) {
   EXPECT_EQ(text(s.handle).size(), 39u);
   const auto over =
       store().patch(s.handle, op::append("l", 1), {.user = kUser});
-  const Error e = expect_error(over, ErrorCode::state_too_large);
+  Error e = expect_error(over, ErrorCode::state_too_large);
   EXPECT_EQ(e.details.value("size_bytes", 0), 41);
   EXPECT_EQ(e.details.value("limit_bytes", 0), 40);
   EXPECT_EQ(get(s.handle).version, 2u);

@@ -119,7 +119,7 @@ TEST_P(Contract, OpsThatCannotBeAppliedNameTheirIndex) {
   for (const Json& op : bad) {
     const Json list = Json::array({op::append("l", 2), op});
     const auto r = store().patch(s.handle, list, {.user = kUser});
-    const Error e = expect_error(r, ErrorCode::patch_error);
+    Error e = expect_error(r, ErrorCode::patch_error);
     EXPECT_EQ(e.details.value("index", -1), 1) << op;
     EXPECT_FALSE(e.details.value("reason", "").empty()) << op;
     const auto alone = store().patch(s.handle, op, {.user = kUser});
@@ -135,7 +135,7 @@ TEST_P(Contract, OpsThatCannotBeAppliedNameTheirIndex) {
 TEST_P(Contract, PatchErrorsCarryTheOpAndItsPath) {
   const auto s = mint(R"({"a":{}})"_j);
   const auto r = store().patch(s.handle, op::append("a", 1), {.user = kUser});
-  const Error e = expect_error(r, ErrorCode::patch_error);
+  Error e = expect_error(r, ErrorCode::patch_error);
   EXPECT_EQ(e.details["op"], "append");
   EXPECT_EQ(e.details["path"], "a");
   EXPECT_EQ(e.details["index"], 0);

@@ -71,7 +71,7 @@ TEST_P(Contract, AStaleSaveOfALostHandleSaysThatItDidNotApply) {
   revoke(s.handle);
   const auto r = store().save(s.handle, R"({"loser":1})"_j,
                               {.user = kUser, .expect_version = 1});
-  const Error e = expect_error(r, ErrorCode::handle_not_found);
+  Error e = expect_error(r, ErrorCode::handle_not_found);
   EXPECT_NE(e.message.find("not applied"), std::string::npos) << e.message;
   EXPECT_FALSE(e.details.contains("current"));
   EXPECT_TRUE(list({.include_expired = true}).empty());
@@ -83,7 +83,7 @@ TEST_P(Contract, AStaleSaveOfAnExpiredHandleIsExpired) {
   advance(1h);
   const auto r = store().save(s.handle, R"({"loser":1})"_j,
                               {.user = kUser, .expect_version = 1});
-  const Error e = expect_error(r, ErrorCode::handle_expired);
+  Error e = expect_error(r, ErrorCode::handle_expired);
   EXPECT_NE(e.message.find("not applied"), std::string::npos) << e.message;
   EXPECT_FALSE(e.details.contains("current"));
 }
@@ -95,7 +95,7 @@ TEST_P(Contract, QuotaOfHandlesCountsTheLivingOnly) {
   mint("{}"_j, {.ttl = 1h});
   mint("{}"_j, {.ttl = 2h});
   const auto full = store().mint("note", "{}"_j, {.user = kUser});
-  const Error e = expect_error(full, ErrorCode::quota_exceeded);
+  Error e = expect_error(full, ErrorCode::quota_exceeded);
   EXPECT_EQ(e.details.value("held", 0), 3);
   EXPECT_EQ(e.details.value("limit", 0), 3);
   mint("{}"_j, {.user = "bob"});
@@ -126,7 +126,7 @@ TEST_P(Contract, QuotaIsKeptAcrossAReopenAndWhenItWasLowered) {
   options.max_handles_per_user = 2;
   reopen();
   const auto r = store().mint("note", "{}"_j, {.user = kUser});
-  const Error e = expect_error(r, ErrorCode::quota_exceeded);
+  Error e = expect_error(r, ErrorCode::quota_exceeded);
   EXPECT_EQ(e.details.value("held", 0), 5);
   EXPECT_EQ(e.details.value("limit", 0), 2);
 }
@@ -136,7 +136,7 @@ TEST_P(Contract, RevertCanInsistOnTheCurrentVersion) {
   save(s.handle, R"({"n":2})"_j, 1);
   const auto stale =
       store().revert(s.handle, 1, {.user = kUser, .expect_version = 1});
-  const Error e = expect_error(stale, ErrorCode::stale_write);
+  Error e = expect_error(stale, ErrorCode::stale_write);
   EXPECT_EQ(e.details["current"]["version"], 2);
   EXPECT_EQ(e.details["expected_version"], 1);
   EXPECT_EQ(revert(s.handle, 1, {.expect_version = 2}).version, 3u);

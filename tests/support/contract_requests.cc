@@ -187,7 +187,7 @@ TEST_P(Contract, AReplayIsAnsweredAtTheQuota) {
   const auto p = patch(s.handle, op::set_key("", "k", 1), {.request_id = "p"});
   const auto full = store().patch(s.handle, op::set_key("", "k", 2),
                                   {.user = kUser, .request_id = "q"});
-  const Error e = expect_error(full, ErrorCode::quota_exceeded);
+  Error e = expect_error(full, ErrorCode::quota_exceeded);
   EXPECT_EQ(e.details.value("held", 0), 2);
   EXPECT_EQ(e.details.value("limit", 0), 2);
   EXPECT_EQ(text(s.handle), R"({"k":1})");
