@@ -52,7 +52,7 @@ def main():
         "| ratio |",
         "|---|---|---|---|---|---|---|",
     ]
-    for (work, durability, count, threads), stores in rows.items():
+    for (work, durability, count, threads), stores in sorted(rows.items()):
         ours = stores.get("satchel")
         if ours is None:
             continue

@@ -39,12 +39,17 @@ struct Stores {
   std::map<Durability, std::unique_ptr<RawStore>> raw;
 };
 
-Stores& stores() {
-  static Stores all;
+std::unique_ptr<Stores>& shared() {
+  static std::unique_ptr<Stores> all;
   return all;
 }
 
+Stores& stores() { return *shared(); }
+
 }  // namespace
+
+Session::Session() { shared() = std::make_unique<Stores>(); }
+Session::~Session() { shared().reset(); }
 
 Document state_of(std::size_t bytes) {
   auto items = Json::array();
@@ -76,7 +81,7 @@ HandleStore& shared_store(Durability durability, bool cold) {
     options.durability = durability;
     options.sweeper = false;
     options.max_handles_per_user = 1'000'000;
-    options.cache_bytes = cold ? 0 : std::size_t{512} << 20;
+    options.cache_bytes = cold ? 0 : std::size_t{4} << 30;
     store = HandleStore::open(all.folders.next(), options).value();
   }
   return *store;

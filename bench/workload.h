@@ -22,6 +22,13 @@ Document state_of(std::size_t bytes);
 /// One op of about kOpBytes; states keep their size under many of them.
 Json op_number(std::uint64_t n);
 
+/// Holds the stores of a run; must end before main() does, since RocksDB's own
+/// globals go first otherwise.
+struct Session {
+  Session();
+  ~Session();
+};
+
 /// A new folder below $SATCHEL_BENCH_DIR (the working directory unless set),
 /// removed when the program ends.
 std::string new_folder();
