@@ -71,6 +71,8 @@ std::string existing_part(const std::string& path,
   while (::stat(at.c_str(), &info) != 0) {
     if (errno != ENOENT) raise_errno(errno, "use the store's folder");
     if (::lstat(at.c_str(), &info) == 0) {
+      // Another creator made it just now.
+      if (!S_ISLNK(info.st_mode)) continue;
       not_a_store("a part of the store's path is a link that leads nowhere");
     }
     missing.insert(missing.begin(), at);
