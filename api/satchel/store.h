@@ -108,7 +108,8 @@ class HandleStore {
 
   /// Removes the user's expired handles and returns how many. While the clock
   /// is not believed (Listener::on_clock_refused) it removes none, unless
-  /// `accept_clock` says that the clock is right.
+  /// `accept_clock` says that the clock is right; outside the years 2020 to
+  /// 2199 it is never believed.
   virtual Result<std::uint64_t> sweep(std::string_view user,
                                       bool accept_clock = false) = 0;
 
