@@ -14,18 +14,26 @@ std::string_view name(ErrorCode code) noexcept {
       return "handle_expired";
     case ErrorCode::version_gone:
       return "version_gone";
+    case ErrorCode::key_not_found:
+      return "key_not_found";
     case ErrorCode::invalid_input:
       return "invalid_input";
     case ErrorCode::patch_error:
       return "patch_error";
     case ErrorCode::state_too_large:
       return "state_too_large";
+    case ErrorCode::value_too_large:
+      return "value_too_large";
     case ErrorCode::quota_exceeded:
       return "quota_exceeded";
+    case ErrorCode::type_mismatch:
+      return "type_mismatch";
     case ErrorCode::stale_write:
       return "stale_write";
     case ErrorCode::request_conflict:
       return "request_conflict";
+    case ErrorCode::condition_failed:
+      return "condition_failed";
     case ErrorCode::store_corrupt:
       return "store_corrupt";
     case ErrorCode::backend_error:
@@ -51,14 +59,18 @@ int exit_code(ErrorCode code) noexcept {
     case ErrorCode::handle_not_found:
     case ErrorCode::handle_expired:
     case ErrorCode::version_gone:
+    case ErrorCode::key_not_found:
       return 1;
     case ErrorCode::invalid_input:
     case ErrorCode::patch_error:
     case ErrorCode::state_too_large:
+    case ErrorCode::value_too_large:
     case ErrorCode::quota_exceeded:
+    case ErrorCode::type_mismatch:
       return 2;
     case ErrorCode::stale_write:
     case ErrorCode::request_conflict:
+    case ErrorCode::condition_failed:
       return 3;
     case ErrorCode::store_corrupt:
       return 4;

@@ -182,9 +182,14 @@ Result<CanonicalText> canonical(const Json& tree) {
   return out;
 }
 
-Result<void> check_state(const Document& document) {
+Result<void> check_depth(const Document& document) {
   if (document.depth_bound() > kMaxDepth)
     return refuse(Refusal::too_deep, std::nullopt, std::nullopt);
+  return {};
+}
+
+Result<void> check_state(const Document& document) {
+  if (auto fits = check_depth(document); !fits) return fits;
   if (document.text().front() != '{')
     return refuse(Refusal::not_an_object, std::nullopt, std::nullopt);
   return {};

@@ -25,6 +25,9 @@ Result<CanonicalText> canonicalise(std::string_view text);
 /// The same for a tree, by the same rules.
 Result<CanonicalText> canonical(const Json& tree);
 
+/// Whether a document has at most kMaxDepth levels; invalid_input(state).
+Result<void> check_depth(const Document& document);
+
 /// Whether a document may be a state: an object of at most kMaxDepth levels;
 /// invalid_input(state).
 Result<void> check_state(const Document& document);

@@ -51,6 +51,14 @@ Result<void> Options::validate() const {
   check.range<std::uint32_t>("max_request_ids_per_user",
                              max_request_ids_per_user, 1, 1'000'000,
                              "1 to 1,000,000");
+  check.range<std::size_t>("kv_max_scope_bytes", kv_max_scope_bytes, 64,
+                           std::size_t{1} << 30, "64 to 1 GiB");
+  check.range<std::size_t>("kv_max_value_bytes", kv_max_value_bytes, 32,
+                           std::size_t{16} << 20, "32 to 16 MiB");
+  check.range<std::size_t>("kv_max_key_bytes", kv_max_key_bytes, 1, 8192,
+                           "1 to 8 KiB");
+  check.range<std::chrono::milliseconds>("kv_max_ttl", kv_max_ttl, 1ms,
+                                         24h * 36'500, "1 ms to 36,500 days");
   check.range<std::chrono::milliseconds>("contention_time", contention_time,
                                          0ms, 10min, "0 to 10 min");
   check.range<std::chrono::milliseconds>("lock_wait", lock_wait, 0ms, 10min,

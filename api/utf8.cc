@@ -23,4 +23,16 @@ bool has_control_character(std::string_view s) noexcept {
   return false;
 }
 
+bool has_white_space(std::string_view s) noexcept {
+  constexpr std::string_view kSpaces[] = {
+      " ",      "\t",     "\n",     "\v",     "\f",     "\r",     "\u0085",
+      "\u00a0", "\u1680", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004",
+      "\u2005", "\u2006", "\u2007", "\u2008", "\u2009", "\u200a", "\u2028",
+      "\u2029", "\u202f", "\u205f", "\u3000", "\ufeff"};
+  for (const auto space : kSpaces) {
+    if (s.find(space) != s.npos) return true;
+  }
+  return false;
+}
+
 }  // namespace satchel

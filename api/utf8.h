@@ -11,4 +11,8 @@ bool is_utf8(std::string_view s) noexcept;
 /// U+007F to U+009F).
 bool has_control_character(std::string_view s) noexcept;
 
+/// Whether valid UTF-8 holds a white-space character: Unicode's property
+/// White_Space, or U+FEFF.
+bool has_white_space(std::string_view s) noexcept;
+
 }  // namespace satchel

@@ -141,6 +141,14 @@ std::optional<RequestRecord> View::request(std::string_view user,
   return decode_request(key, view_of(value));
 }
 
+std::optional<KvRecord> View::kv(std::string_view scope,
+                                 std::string_view name) const {
+  const auto key = std::string(scope).append(name);
+  rocksdb::PinnableSlice value;
+  if (!impl_->get(Family::kv, key, &value)) return std::nullopt;
+  return decode_kv(key, view_of(value));
+}
+
 std::optional<std::string> View::base(const BaseKey& id) const {
   const auto key = base_key(id.hid, id.version, id.gc);
   rocksdb::PinnableSlice value;
@@ -209,6 +217,19 @@ void View::all_heads(
   }
 }
 
+void View::scope(const std::string& prefix,
+                 const std::function<void(std::string, std::uint64_t,
+                                          std::size_t)>& visit) const {
+  auto range = impl_->range(Family::kv, prefix, prefix_end(prefix));
+  std::string_view key;
+  std::string_view value;
+  while (range.next(&key, &value)) {
+    std::uint64_t deadline;
+    const auto text = peek_kv(key, value, &deadline);
+    visit(std::string(key.substr(prefix.size())), deadline, text.size());
+  }
+}
+
 void View::requests(std::string_view user,
                     const std::function<void(std::uint64_t)>& visit) const {
   const auto prefix = user_prefix(user);
@@ -273,6 +294,18 @@ void Transaction::put_request(std::string_view user, std::string_view id,
         "write");
 }
 
+void Transaction::put_kv(std::string_view scope, std::string_view name,
+                         std::uint64_t deadline, std::string_view value) {
+  const auto key = std::string(scope).append(name);
+  impl_->put(Family::kv, key, encode_kv(key, deadline, value));
+}
+
+void Transaction::drop_kv(std::string_view scope, std::string_view name) {
+  check(impl_->txn->DeleteUntracked(impl_->db->families[Family::kv],
+                                    std::string(scope).append(name)),
+        "write");
+}
+
 void Transaction::put_base(const BaseKey& id, std::string_view text) {
   const auto key = base_key(id.hid, id.version, id.gc);
   impl_->put(Family::base, key, encode_base(key, text));
@@ -316,6 +349,38 @@ View Database::view() const {
   auto view = std::unique_ptr<View::Impl>(new View::Impl{
       impl_->db.get(), &impl_->families, impl_->db->GetSnapshot()});
   return View(std::move(view));
+}
+
+namespace {
+
+/// The newest value under `key` of the kv family; false when there is none.
+bool get_kv(const Database::Impl& db, std::string_view key,
+            rocksdb::PinnableSlice* value) {
+  const auto status =
+      db.db->Get({}, db.families[Family::kv], slice(key), value);
+  if (status.IsNotFound()) return false;
+  check(status, "read");
+  return true;
+}
+
+}  // namespace
+
+std::optional<KvRecord> Database::kv(std::string_view scope,
+                                     std::string_view name) const {
+  const auto key = std::string(scope).append(name);
+  rocksdb::PinnableSlice value;
+  if (!get_kv(*impl_, key, &value)) return std::nullopt;
+  return decode_kv(key, view_of(value));
+}
+
+std::optional<std::uint64_t> Database::kv_deadline(
+    std::string_view scope, std::string_view name) const {
+  const auto key = std::string(scope).append(name);
+  rocksdb::PinnableSlice value;
+  if (!get_kv(*impl_, key, &value)) return std::nullopt;
+  std::uint64_t deadline;
+  peek_kv(key, view_of(value), &deadline);
+  return deadline;
 }
 
 Transaction Database::begin() {

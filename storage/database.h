@@ -47,6 +47,9 @@ class View {
                            std::string_view handle) const;
   std::optional<RequestRecord> request(std::string_view user,
                                        std::string_view id) const;
+  /// `scope` is what scope_prefix() made, here and below.
+  std::optional<KvRecord> kv(std::string_view scope,
+                             std::string_view key) const;
   /// The text of a base; none when it is not there.
   std::optional<std::string> base(const BaseKey& key) const;
 
@@ -66,6 +69,10 @@ class View {
   void all_heads(std::string_view user, std::string_view handle,
                  const std::function<bool(std::string user, std::string handle,
                                           Head)>& visit) const;
+  /// All entries of the scope, in the order of keys.
+  void scope(const std::string& scope,
+             const std::function<void(std::string key, std::uint64_t deadline,
+                                      std::size_t value_bytes)>& visit) const;
   /// The deadlines of all request ids of `user`.
   void requests(std::string_view user,
                 const std::function<void(std::uint64_t deadline)>& visit) const;
@@ -96,6 +103,9 @@ class Transaction {
   void drop_head(std::string_view user, std::string_view handle);
   void put_request(std::string_view user, std::string_view id,
                    const RequestRecord& record);
+  void put_kv(std::string_view scope, std::string_view key,
+              std::uint64_t deadline, std::string_view value);
+  void drop_kv(std::string_view scope, std::string_view key);
   void put_base(const BaseKey& key, std::string_view text);
   void drop_base(const BaseKey& key);
   void put_log(std::uint64_t hid, std::uint64_t version,
@@ -127,6 +137,12 @@ class Database {
   Database& operator=(const Database&) = delete;
 
   View view() const;
+  /// One entry as it is now, without the cost of a view.
+  std::optional<KvRecord> kv(std::string_view scope,
+                             std::string_view key) const;
+  /// The same entry's deadline; its value is verified, not copied.
+  std::optional<std::uint64_t> kv_deadline(std::string_view scope,
+                                           std::string_view key) const;
   /// Throws Failure::Kind::read_only when the store takes no writes.
   Transaction begin();
 

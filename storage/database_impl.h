@@ -40,8 +40,9 @@ inline constexpr std::string_view kSync = "sync";
 /// The column families, in the order of Families::handles; RocksDB demands
 /// "default", which stays empty.
 struct Families {
-  static constexpr std::array<Family, 5> kAll = {
-      Family::meta, Family::head, Family::base, Family::log, Family::request};
+  static constexpr std::array<Family, 6> kAll = {Family::meta, Family::head,
+                                                 Family::base, Family::log,
+                                                 Family::kv,   Family::request};
   static const char* name(Family family);
 
   rocksdb::ColumnFamilyHandle* operator[](Family family) const;

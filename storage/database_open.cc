@@ -329,6 +329,8 @@ const char* Families::name(Family family) {
       return "base";
     case Family::log:
       return "log";
+    case Family::kv:
+      return "kv";
     case Family::request:
       return "request";
   }
@@ -386,6 +388,9 @@ std::vector<rocksdb::ColumnFamilyDescriptor> family_descriptors(
       case Family::request:
         options.write_buffer_size = 16 * kMiB;
         options.max_write_buffer_size_to_maintain = 16 * kMiB;
+        break;
+      case Family::kv:
+        options.write_buffer_size = 16 * kMiB;
         break;
       case Family::base:
       case Family::log:

@@ -45,6 +45,13 @@ class ExpiryFilter final : public rocksdb::CompactionFilter {
                    ? Decision::kPurge
                    : Decision::kKeep;
       }
+      case Family::kv: {
+        std::uint64_t deadline;
+        return kv_deadline(view(key), view(value), &deadline) &&
+                       deadline <= cutoff_
+                   ? Decision::kRemove
+                   : Decision::kKeep;
+      }
       case Family::request: {
         std::uint64_t deadline;
         return request_deadline(view(key), view(value), &deadline) &&

@@ -17,9 +17,9 @@ namespace satchel::storage {
 /// Everything whose gc or deadline is at or before this is dead. Only rises.
 using Cutoff = std::atomic<std::uint64_t>;
 
-/// The filter for `family`; null for meta. head and request are removed with
-/// kRemove (their keys are overwritten and Deleted), base and log with kPurge
-/// (written once and SingleDeleted): RocksDB allows no mixture.
+/// The filter for `family`; null for meta. head, kv and request are removed
+/// with kRemove (their keys are overwritten and Deleted), base and log with
+/// kPurge (written once and SingleDeleted): RocksDB allows no mixture.
 std::shared_ptr<rocksdb::CompactionFilterFactory> expiry_filter(
     Family family, std::shared_ptr<const Cutoff> cutoff);
 

@@ -13,7 +13,7 @@ namespace satchel::storage {
 namespace {
 
 constexpr std::size_t kChecksumBytes = 8;
-/// On disk: how a base holds its text. 0: as it is.
+/// On disk: how a base or kv record holds its text. 0: as it is.
 constexpr std::uint8_t kPlainText = 0;
 
 std::uint64_t to_big_endian(std::uint64_t n) {
@@ -138,6 +138,10 @@ std::string user_key(std::string_view user, std::string_view name) {
   return key;
 }
 
+std::string scope_prefix(std::string_view user, std::string_view app) {
+  return escaped(user) + escaped(app);
+}
+
 bool split_user_key(std::string_view key, std::string* user,
                     std::string* name) {
   user->clear();
@@ -233,6 +237,15 @@ std::string encode(std::string_view key, const RequestRecord& record) {
   return seal(Family::request, key, std::move(value));
 }
 
+std::string encode_kv(std::string_view key, std::uint64_t deadline,
+                      std::string_view text) {
+  auto value = unsealed(9 + text.size());
+  put_u64(&value, deadline);
+  put_u8(&value, kPlainText);
+  value.append(text);
+  return seal(Family::kv, key, std::move(value));
+}
+
 std::string encode_base(std::string_view key, std::string_view text) {
   auto value = unsealed(1 + text.size());
   put_u8(&value, kPlainText);
@@ -290,6 +303,20 @@ RequestRecord decode_request(std::string_view key, std::string_view value) {
   return record;
 }
 
+std::string_view peek_kv(std::string_view key, std::string_view value,
+                         std::uint64_t* deadline) {
+  Body body(Family::kv, "kv", key, value);
+  *deadline = body.u64();
+  if (body.u8() != kPlainText) corrupt("kv");
+  return body.rest();
+}
+
+KvRecord decode_kv(std::string_view key, std::string_view value) {
+  KvRecord record;
+  record.value = peek_kv(key, value, &record.deadline);
+  return record;
+}
+
 std::string_view decode_base(std::string_view key, std::string_view value) {
   Body body(Family::base, "base", key, value);
   if (body.u8() != kPlainText) corrupt("base");
@@ -323,6 +350,13 @@ bool log_gc(std::string_view key, std::string_view value, std::uint64_t* gc) {
   if (value.size() < kChecksumBytes + 8) return false;
   *gc = load_u64(value.data() + kChecksumBytes);
   return verifies(Family::log, key, value);
+}
+
+bool kv_deadline(std::string_view key, std::string_view value,
+                 std::uint64_t* deadline) {
+  if (value.size() < kChecksumBytes + 8) return false;
+  *deadline = load_u64(value.data() + kChecksumBytes);
+  return verifies(Family::kv, key, value);
 }
 
 bool request_deadline(std::string_view key, std::string_view value,

@@ -18,12 +18,13 @@ inline constexpr std::uint64_t kNever = ~std::uint64_t{0};
 /// How long after its end a handle's owner is told what became of it: 30 days.
 inline constexpr std::uint64_t kHorizon = 30ull * 24 * 3600 * 1'000'000;
 
-/// On disk: part of every checksum. 5 is kept for the key-value family.
+/// On disk: part of every checksum.
 enum class Family : std::uint8_t {
   meta = 1,
   head = 2,
   base = 3,
   log = 4,
+  kv = 5,
   request = 6,
 };
 
@@ -101,6 +102,13 @@ struct RequestRecord {
   std::string last_writer;
 };
 
+/// One entry of a key-value scope.
+struct KvRecord {
+  std::uint64_t deadline = 0;
+  /// Canonical JSON, of any type.
+  std::string value;
+};
+
 // ---- keys
 
 /// E(s): 00 becomes 00 FF, 00 01 ends it. Order-preserving, prefix-safe,
@@ -111,6 +119,9 @@ std::string user_prefix(std::string_view user);
 std::string user_key(std::string_view user, std::string_view name);
 /// Splits a key of head or request; false when it is none.
 bool split_user_key(std::string_view key, std::string* user, std::string* name);
+/// Everything of the scope (`user`, `app`) in the kv family begins with this,
+/// nothing else does.
+std::string scope_prefix(std::string_view user, std::string_view app);
 std::string base_key(std::uint64_t hid, std::uint64_t version,
                      std::uint64_t gc);
 std::string log_key(std::uint64_t hid, std::uint64_t version);
@@ -132,12 +143,19 @@ bool decode_log_key(std::string_view key, std::uint64_t* hid,
 std::string encode(std::string_view key, const Head& head);
 std::string encode(std::string_view key, const LogRecord& record);
 std::string encode(std::string_view key, const RequestRecord& record);
+/// `value` is canonical JSON.
+std::string encode_kv(std::string_view key, std::uint64_t deadline,
+                      std::string_view value);
 std::string encode_base(std::string_view key, std::string_view text);
 std::string encode_meta(std::string_view key, std::string_view value);
 
 Head decode_head(std::string_view key, std::string_view value);
 LogRecord decode_log(std::string_view key, std::string_view value);
 RequestRecord decode_request(std::string_view key, std::string_view value);
+KvRecord decode_kv(std::string_view key, std::string_view value);
+/// The same without copying: where the text lies in `value`, and the deadline.
+std::string_view peek_kv(std::string_view key, std::string_view value,
+                         std::uint64_t* deadline);
 /// The text inside `value`.
 std::string_view decode_base(std::string_view key, std::string_view value);
 std::string_view decode_meta(std::string_view key, std::string_view value);
@@ -151,6 +169,8 @@ std::uint64_t decode_u64(std::string_view bytes);
 bool is_tombstone_before(std::string_view key, std::string_view value,
                          std::uint64_t time);
 bool log_gc(std::string_view key, std::string_view value, std::uint64_t* gc);
+bool kv_deadline(std::string_view key, std::string_view value,
+                 std::uint64_t* deadline);
 bool request_deadline(std::string_view key, std::string_view value,
                       std::uint64_t* deadline);
 

@@ -31,6 +31,8 @@ class Collector final : public rocksdb::TablePropertiesCollector {
       deadline = base.gc;
     } else if (family_ == Family::log) {
       if (!log_gc(k, v, &deadline)) deadline = kNever;
+    } else if (family_ == Family::kv) {
+      if (!kv_deadline(k, v, &deadline)) deadline = kNever;
     } else if (family_ == Family::request) {
       if (!request_deadline(k, v, &deadline)) deadline = kNever;
     }

@@ -204,36 +204,4 @@ void UserView::dropped(std::string_view handle) {
   remove_tombstone(std::string(handle));
 }
 
-std::shared_ptr<UserView> UserViews::of(std::string_view user) {
-  const std::lock_guard lock(mutex_);
-  auto it = slots_.find(user);
-  if (it != slots_.end()) {
-    order_.splice(order_.begin(), order_, it->second.place);
-    return it->second.view;
-  }
-  evict();
-  order_.emplace_front(user);
-  auto view = std::make_shared<UserView>(db_, std::string(user), &total_bytes_);
-  slots_.emplace(user, Slot{view, order_.begin()});
-  return view;
-}
-
-std::shared_ptr<UserView> UserViews::peek(std::string_view user) {
-  const std::lock_guard lock(mutex_);
-  const auto it = slots_.find(user);
-  return it == slots_.end() ? nullptr : it->second.view;
-}
-
-void UserViews::evict() {
-  // A view in use holds reservations that a fresh one would not know.
-  for (auto it = order_.end();
-       total_bytes_ > capacity_ && it != order_.begin();) {
-    --it;
-    const auto slot = slots_.find(*it);
-    if (slot->second.view.use_count() > 1) continue;
-    slots_.erase(slot);
-    it = order_.erase(it);
-  }
-}
-
 }  // namespace satchel::storage

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -21,6 +20,7 @@
 
 #include "storage/database.h"
 #include "storage/format.h"
+#include "storage/view_cache.h"
 
 namespace satchel::storage {
 
@@ -106,30 +106,7 @@ class UserView {
   std::atomic<std::size_t>* const total_bytes_;
 };
 
-/// The views of all active users, bounded by bytes. Thread-safe.
-class UserViews {
- public:
-  UserViews(const Database& db, std::size_t capacity_bytes)
-      : db_(db), capacity_(capacity_bytes) {}
-
-  /// The view of `user`, made if need be.
-  std::shared_ptr<UserView> of(std::string_view user);
-  /// The view if there is one: what is not in memory needs no update.
-  std::shared_ptr<UserView> peek(std::string_view user);
-
- private:
-  struct Slot {
-    std::shared_ptr<UserView> view;
-    std::list<std::string>::iterator place;
-  };
-  void evict();
-
-  const Database& db_;
-  const std::size_t capacity_;
-  std::atomic<std::size_t> total_bytes_{0};
-  std::mutex mutex_;
-  std::map<std::string, Slot, std::less<>> slots_;
-  std::list<std::string> order_;  // most recently used first
-};
+/// Of all active users, by name.
+using UserViews = ViewCache<UserView>;
 
 }  // namespace satchel::storage

@@ -36,40 +36,58 @@ std::string from_hex(std::string_view hex) {
   return bytes;
 }
 
-std::string authenticator(std::string_view secret, const ListQuery& query,
+constexpr std::size_t kMacBytes = 16;
+
+std::string authenticator(std::string_view secret, std::string_view query,
                           std::string_view position) {
-  const auto message =
-      storage::escaped(query.user) + storage::escaped(query.kind) +
-      (query.include_expired ? '1' : '0') + std::string(position);
-  std::array<std::uint8_t, 16> mac;
+  const auto message = std::string(query).append(position);
+  std::array<std::uint8_t, kMacBytes> mac;
   blake2b(mac.data(), message.data(), secret.data(), mac.size(), message.size(),
           secret.size());
   return {reinterpret_cast<const char*>(mac.data()), mac.size()};
 }
 
+Error foreign_cursor() {
+  return invalid("cursor",
+                 "this cursor does not belong to this list; use the one that "
+                 "the page before gave, or leave it out to start again");
+}
+
+std::string text_of(const ListQuery& query) {
+  return storage::escaped(query.user) + storage::escaped(query.kind) +
+         (query.include_expired ? '1' : '0');
+}
+
 }  // namespace
+
+std::string make_cursor(std::string_view secret, std::string_view query,
+                        std::string_view position) {
+  return to_hex(std::string(position) + authenticator(secret, query, position));
+}
+
+std::string read_cursor(std::string_view secret, std::string_view query,
+                        std::string_view cursor) {
+  auto position = from_hex(cursor);
+  if (position.size() < kMacBytes) throw foreign_cursor();
+  position.resize(position.size() - kMacBytes);
+  if (make_cursor(secret, query, position) != cursor) throw foreign_cursor();
+  return position;
+}
 
 std::string make_cursor(std::string_view secret, const ListQuery& query,
                         const storage::UserView::Position& position) {
-  const auto body = storage::encode_u64(position.updated) + position.handle;
-  return to_hex(body + authenticator(secret, query, body));
+  return make_cursor(secret, text_of(query),
+                     storage::encode_u64(position.updated) + position.handle);
 }
 
 storage::UserView::Position read_cursor(std::string_view secret,
                                         const ListQuery& query,
                                         std::string_view cursor) {
   constexpr std::size_t kTimeBytes = 8;
-  constexpr std::size_t kMacBytes = 16;
-  const auto bytes = from_hex(cursor);
-  if (bytes.size() > kTimeBytes + kMacBytes) {
-    storage::UserView::Position position{
-        storage::decode_u64(bytes.substr(0, kTimeBytes)),
-        bytes.substr(kTimeBytes, bytes.size() - kTimeBytes - kMacBytes)};
-    if (make_cursor(secret, query, position) == cursor) return position;
-  }
-  throw invalid("cursor",
-                "this cursor does not belong to this list; use the one that "
-                "the page before gave, or leave it out to start again");
+  const auto position = read_cursor(secret, text_of(query), cursor);
+  if (position.size() < kTimeBytes) throw foreign_cursor();
+  return {storage::decode_u64(position.substr(0, kTimeBytes)),
+          position.substr(kTimeBytes)};
 }
 
 }  // namespace satchel::embedded

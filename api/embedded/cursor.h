@@ -1,6 +1,6 @@
 #pragma once
-// Cursors of lists: opaque to callers, bound to user and query, authenticated
-// with the store's secret.
+// Cursors: opaque to callers, bound to what was asked, authenticated with the
+// store's secret.
 
 #include <optional>
 #include <string>
@@ -10,18 +10,24 @@
 
 namespace satchel::embedded {
 
-/// What a cursor belongs to. The limit is not part of it.
+/// Continues after `position`; `query` says, injectively, whose cursor it is
+/// and over what.
+std::string make_cursor(std::string_view secret, std::string_view query,
+                        std::string_view position);
+
+/// The position. Throws invalid_input(cursor) unless make_cursor() made the
+/// cursor for this query.
+std::string read_cursor(std::string_view secret, std::string_view query,
+                        std::string_view cursor);
+
+/// What a cursor over handles belongs to. The limit is not part of it.
 struct ListQuery {
   std::string_view user;
   std::string_view kind;
   bool include_expired = false;
 };
-
-/// Continues after `position`.
 std::string make_cursor(std::string_view secret, const ListQuery& query,
                         const storage::UserView::Position& position);
-
-/// Throws invalid_input(cursor) unless make_cursor() made it for this query.
 storage::UserView::Position read_cursor(std::string_view secret,
                                         const ListQuery& query,
                                         std::string_view cursor);

@@ -1,12 +1,13 @@
 #include "api/embedded/embedded_store.h"
 
-#include <type_traits>
 #include <utility>
 
 #include "api/embedded/arguments.h"
 #include "api/embedded/cursor.h"
 #include "api/embedded/errors.h"
 #include "api/embedded/fingerprint.h"
+#include "api/embedded/kv_arguments.h"
+#include "api/embedded/kv_scope.h"
 #include "api/embedded/reads.h"
 #include "api/embedded/requests.h"
 #include "api/embedded/values.h"
@@ -81,24 +82,6 @@ void EmbeddedStore::sweep_all() {
     const auto error = current_error();
     const auto& listener = engine_->options.listener;
     if (listener && !closed_) listener->on_background_error(error);
-  }
-}
-
-template <class F>
-auto EmbeddedStore::guarded(F call) -> Result<decltype(call())> {
-  // Asked before the lock too: callers that go on must not keep close() out.
-  if (closed_) return store_closed();
-  const std::shared_lock lock(closing_);
-  if (closed_) return store_closed();
-  try {
-    if constexpr (std::is_void_v<decltype(call())>) {
-      call();
-      return {};
-    } else {
-      return call();
-    }
-  } catch (...) {
-    return current_error();
   }
 }
 
@@ -306,6 +289,16 @@ Result<Snapshot> EmbeddedStore::revert(std::string_view handle,
     }
     return run(std::move(mutation));
   });
+}
+
+Result<std::unique_ptr<KvScope>> EmbeddedStore::scope(std::string_view user,
+                                                      std::string_view app) {
+  try {
+    return std::unique_ptr<KvScope>(
+        std::make_unique<EmbeddedKvScope>(*this, user, app));
+  } catch (...) {
+    return with_kv_code(current_error());
+  }
 }
 
 Result<void> EmbeddedStore::close() {

@@ -6,8 +6,10 @@
 #include <optional>
 #include <shared_mutex>
 #include <string>
+#include <type_traits>
 
 #include "api/embedded/engine.h"
+#include "api/embedded/errors.h"
 #include "api/embedded/mutation.h"
 #include "api/embedded/periodic.h"
 #include "satchel/store.h"
@@ -42,7 +44,34 @@ class EmbeddedStore final : public HandleStore {
                                 std::string_view user) override;
   Result<Snapshot> revert(std::string_view handle, std::uint64_t to_version,
                           const RevertOptions& options) override;
+  Result<std::unique_ptr<KvScope>> scope(std::string_view user,
+                                         std::string_view app) override;
   Result<void> close() override;
+
+  // For the parts of the store.
+
+  /// Runs `call` while the store cannot be closed; what it throws becomes the
+  /// Error of the Result.
+  template <class F>
+  auto guarded(F call) -> Result<decltype(call())> {
+    // Asked before the lock too: callers that go on must not keep close() out.
+    if (closed_) return store_closed();
+    const std::shared_lock lock(closing_);
+    if (closed_) return store_closed();
+    try {
+      if constexpr (std::is_void_v<decltype(call())>) {
+        call();
+        return {};
+      } else {
+        return call();
+      }
+    } catch (...) {
+      return current_error();
+    }
+  }
+  /// Inside guarded() only.
+  Engine& engine() { return *engine_; }
+  void require_writable() const;
 
   /// For tests of what lies on disk.
   storage::Database& database() { return *engine_->db; }
@@ -50,9 +79,6 @@ class EmbeddedStore final : public HandleStore {
   void sweep_all();
 
  private:
-  template <class F>
-  auto guarded(F call) -> Result<decltype(call())>;
-  void require_writable() const;
   void tidy() noexcept;
   Snapshot run(Mutation mutation);
 

@@ -43,6 +43,7 @@ Engine::Engine(Options opts, std::unique_ptr<storage::Database> database)
       db(std::move(database)),
       cache(options.cache_bytes),
       views(*db, options.index_bytes),
+      scopes(*db, options.index_bytes),
       guard_(db->last_seen()) {}
 
 std::uint64_t Engine::wall() const { return to_stored(options.clock->now()); }

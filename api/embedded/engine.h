@@ -16,11 +16,13 @@
 #include "storage/clock_guard.h"
 #include "storage/database.h"
 #include "storage/lru_cache.h"
+#include "storage/scope_view.h"
 #include "storage/user_views.h"
 #include "storage/version_log.h"
 
 namespace satchel::embedded {
 
+struct KvMutation;
 struct Mutation;
 using Text = std::shared_ptr<const std::string>;
 
@@ -80,8 +82,11 @@ struct Engine {
   const std::unique_ptr<storage::Database> db;
   storage::LruCache<CachedHandle> cache;
   storage::UserViews views;
+  storage::ScopeViews scopes;
   /// Changes of one handle, by user and handle.
   CombiningQueue<Mutation> queue;
+  /// Changes of one key-value scope.
+  CombiningQueue<KvMutation> kv_queue;
   /// Mints with one request id, by user and id.
   CombiningQueue<const std::function<void()>> mints;
 

@@ -104,7 +104,7 @@ Error request_conflict() {
 
 Error too_much_contention() {
   return {ErrorCode::backend_error,
-          "too many writers on this handle at once; nothing was changed, try "
+          "too many writers at once; nothing was changed, try "
           "again"};
 }
 

@@ -20,19 +20,28 @@ enum class ErrorCode : std::uint8_t {
   handle_expired,
   /// The version is no longer kept; details: oldest.
   version_gone,
+  /// No such key in this scope (the program says so; the library returns none).
+  key_not_found,
   /// An argument breaks a rule; details: field, for numbers and keys also path.
   invalid_input,
   /// A patch op cannot be applied; details: op, index, path, reason.
   patch_error,
   /// The state would exceed its cap; details: size_bytes, limit_bytes.
   state_too_large,
-  /// A limit of this user is reached; details: held, limit.
+  /// A key-value value would exceed its cap; details: valueBytes, limitBytes.
+  value_too_large,
+  /// A limit of this user is reached; details: held, limit; of a key-value
+  /// scope also usedBytes, limitBytes.
   quota_exceeded,
+  /// The key holds no counter; details: key, actual.
+  type_mismatch,
   /// Another write came first; details: current (the full snapshot),
   /// expected_version.
   stale_write,
   /// The request id was used for another call.
   request_conflict,
+  /// The condition of a key-value set does not hold.
+  condition_failed,
   /// Stored bytes are damaged.
   store_corrupt,
   /// The disk or the storage engine refused.

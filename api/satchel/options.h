@@ -76,14 +76,23 @@ struct Options {
   /// Request ids remembered for a user at once; 1 to 1,000,000.
   std::uint32_t max_request_ids_per_user = 10'000;
 
-  /// Longest time that a write waits for others on the same handle; 0 to 10
-  /// min.
+  /// Limits of a key-value scope (one user and one app): bytes of all live keys
+  /// and values (64 to 1 GiB), of a value's canonical text (32 to 16 MiB), of a
+  /// key (1 to 8 KiB); the longest ttl (1 ms to 36,500 days).
+  std::size_t kv_max_scope_bytes = std::size_t{1} << 20;
+  std::size_t kv_max_value_bytes = std::size_t{64} << 10;
+  std::size_t kv_max_key_bytes = 1024;
+  std::chrono::milliseconds kv_max_ttl{std::chrono::hours(24 * 90)};
+
+  /// Longest time that a write waits for others on the same handle or
+  /// key-value scope; 0 to 10 min.
   std::chrono::milliseconds contention_time{5'000};
   /// How long open() waits for a store that another open holds to become free,
   /// before it is store_locked; 0 to 10 min.
   std::chrono::milliseconds lock_wait{0};
 
-  /// Memory for cached documents, and for the per-user indexes behind list.
+  /// Memory for cached documents, and for the indexes behind list and behind
+  /// key-value scopes, each.
   /// More makes reads of many handles quicker; nothing breaks at 0.
   std::size_t cache_bytes = std::size_t{64} << 20;
   std::size_t index_bytes = std::size_t{64} << 20;

@@ -20,13 +20,15 @@
 #include "satchel/error.h"
 #include "satchel/handle.h"
 #include "satchel/json.h"
+#include "satchel/kv.h"
 #include "satchel/options.h"
 #include "satchel/patch.h"
 #include "satchel/ttl.h"
 
 namespace satchel {
 
-/// A store of handles. All functions are thread-safe and may block on the disk.
+/// A store of handles, and of small key-value scopes beside them. All functions
+/// are thread-safe and may block on the disk.
 ///
 /// Durability: a mutation that returned a value has survived what
 /// Options::durability says, and every later read sees it. One that returned an
@@ -128,6 +130,12 @@ class HandleStore {
   virtual Result<Snapshot> revert(std::string_view handle,
                                   std::uint64_t to_version,
                                   const RevertOptions& options) = 0;
+
+  /// The key-value entries of `user` and `app` (1 to 256 bytes of valid UTF-8
+  /// without white space and control characters). Touches no disk. Errors:
+  /// invalid_input(user) or (app), kv_code INVALID_CONTEXT.
+  virtual Result<std::unique_ptr<KvScope>> scope(std::string_view user,
+                                                 std::string_view app) = 0;
 
   /// Waits for running calls, makes everything acknowledged durable whatever
   /// the durability, and lets go of the folder. Later calls return
