@@ -15,6 +15,8 @@ constexpr std::size_t kHeadKey = 24;
 constexpr std::size_t kHeadValue = 115;
 constexpr std::size_t kLogValue = 35;
 constexpr std::size_t kBaseOverhead = 9;
+constexpr std::size_t kKvOverhead = 17;
+const std::string kScope("user\0\1bench\0\1", 13);
 constexpr std::uint64_t kHistory = 32;
 
 void require(const rocksdb::Status& status) {
@@ -56,6 +58,7 @@ struct RawStore::Impl {
   rocksdb::ColumnFamilyHandle* head() { return families[1]; }
   rocksdb::ColumnFamilyHandle* base() { return families[2]; }
   rocksdb::ColumnFamilyHandle* log() { return families[3]; }
+  rocksdb::ColumnFamilyHandle* kv() { return families[4]; }
 
   void put_head(rocksdb::WriteBatch& batch, std::uint64_t hid,
                 std::uint64_t version) {
@@ -97,7 +100,7 @@ RawStore::RawStore(const std::string& folder, bool sync)
   family.compression = rocksdb::kLZ4Compression;
   family.write_buffer_size = std::size_t{32} << 20;
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
-  for (const auto* name : {"default", "head", "base", "log"}) {
+  for (const auto* name : {"default", "head", "base", "log", "kv"}) {
     descriptors.emplace_back(name, family);
   }
   rocksdb::DB* db = nullptr;
@@ -149,6 +152,35 @@ std::size_t RawStore::get(std::uint64_t hid, std::uint64_t version) {
   require(impl_->db->Get({}, impl_->head(), head_key(hid), &head));
   require(impl_->db->Get({}, impl_->base(), base_key(hid, version), &base));
   return head.size() + base.size();
+}
+
+void RawStore::put_kv(const std::string& key, std::size_t value_bytes) {
+  rocksdb::WriteBatch batch;
+  require(batch.Put(impl_->kv(), kScope + key,
+                    filler(kKvOverhead + value_bytes, key.size())));
+  impl_->write(batch);
+}
+
+std::size_t RawStore::get_kv(const std::string& key) {
+  rocksdb::PinnableSlice value;
+  require(impl_->db->Get({}, impl_->kv(), kScope + key, &value));
+  return value.size();
+}
+
+std::size_t RawStore::scan_kv(const std::string& prefix, std::size_t limit) {
+  auto end = kScope + prefix;
+  ++end.back();
+  const rocksdb::Slice upper = end;
+  rocksdb::ReadOptions options;
+  options.iterate_upper_bound = &upper;
+  const std::unique_ptr<rocksdb::Iterator> it(
+      impl_->db->NewIterator(options, impl_->kv()));
+  std::size_t seen = 0;
+  for (it->Seek(kScope + prefix); it->Valid() && seen < limit; it->Next()) {
+    ++seen;
+  }
+  require(it->status());
+  return seen;
 }
 
 }  // namespace satchel::bench

@@ -24,6 +24,13 @@ class RawStore {
   /// Reads head and base as a cold get does; returns the bytes seen.
   std::size_t get(std::uint64_t hid, std::uint64_t version);
 
+  /// The record of a key-value entry whose text has `value_bytes`.
+  void put_kv(const std::string& key, std::size_t value_bytes);
+  /// Reads it; returns the bytes seen.
+  std::size_t get_kv(const std::string& key);
+  /// Reads up to `limit` entries that begin with `prefix`; returns how many.
+  std::size_t scan_kv(const std::string& prefix, std::size_t limit);
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;

@@ -1,7 +1,5 @@
 // Single operations of the store beside raw RocksDB writing the same records,
 // in one run. bench/run.sh interleaves them and makes the table.
-//
-// Names: WORK/STORE/DURABILITY/BYTES/threads:N with STORE satchel or raw.
 
 #include <benchmark/benchmark.h>
 
@@ -9,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "registration.h"
 #include "workload.h"
 
 namespace satchel::bench {
@@ -50,8 +49,6 @@ struct RawHandles {
   std::uint64_t versions[kHandlesPerThread];
   std::size_t turn = 0;
 };
-
-void count(State& state) { state.SetItemsProcessed(state.iterations()); }
 
 void save(State& state, Durability durability, std::size_t bytes) {
   auto& store = shared_store(durability);
@@ -224,25 +221,6 @@ void write_amplification(State& state, std::size_t bytes) {
   }
 }
 
-const char* text(Durability durability) {
-  return durability == Durability::sync ? "sync" : "os";
-}
-
-template <class Work>
-void add(const std::string& name, Work work) {
-  benchmark::RegisterBenchmark(name.c_str(), work)->UseRealTime();
-}
-
-template <class Work>
-void add_threads(const std::string& name, Work work) {
-  benchmark::RegisterBenchmark(name.c_str(), work)
-      ->UseRealTime()
-      ->Threads(1)
-      ->Threads(4)
-      ->Threads(8)
-      ->Threads(16);
-}
-
 using Write = void (*)(State&, Durability, std::size_t);
 
 void add_writes(const std::string& work, Write satchel, Write raw,
@@ -294,6 +272,7 @@ void add_all() {
 
 int main(int argc, char** argv) {
   satchel::bench::add_all();
+  satchel::bench::add_kv();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   {
