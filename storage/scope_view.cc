@@ -38,27 +38,27 @@ ScopeView::Part::Map::iterator ScopeView::Part::last_to_end() {
 ScopeView::ScopeView(const Database& db, std::string scope,
                      std::atomic<std::size_t>* total_bytes)
     : db_(db), scope_(std::move(scope)), total_bytes_(total_bytes) {
-  count(kViewBytes + scope_.size(), true);
+  grow(kViewBytes + scope_.size());
 }
 
 ScopeView::~ScopeView() { *total_bytes_ -= memory_; }
 
-void ScopeView::count(std::size_t bytes, bool more) {
-  if (more) {
-    memory_ += bytes;
-    *total_bytes_ += bytes;
-  } else {
-    memory_ -= bytes;
-    *total_bytes_ -= bytes;
-  }
+void ScopeView::grow(std::size_t bytes) {
+  memory_ += bytes;
+  *total_bytes_ += bytes;
+}
+
+void ScopeView::shrink(std::size_t bytes) {
+  memory_ -= bytes;
+  *total_bytes_ -= bytes;
 }
 
 void ScopeView::load() {
   // The view is registered before this snapshot is taken, so a commit is
   // either in the snapshot or waits for this lock to report itself.
   if (loaded_) return;
-  // A load that failed halfway is begun anew.
-  while (!live_.map().empty()) remove(live_.map().begin()->first);
+  // A load before may have failed halfway.
+  clear();
   db_.view().scope(scope_, [&](std::string key, std::uint64_t deadline,
                                std::size_t value_bytes) {
     const auto bytes = key.size() + value_bytes;
@@ -67,19 +67,26 @@ void ScopeView::load() {
   loaded_ = true;
 }
 
+void ScopeView::clear() noexcept {
+  live_.clear();
+  ended_.clear();
+  shrink(memory_ - kViewBytes - scope_.size());
+}
+
 void ScopeView::add(std::string key, std::uint64_t deadline,
                     std::uint64_t bytes) {
-  count(memory_of(key), true);
+  const auto memory = memory_of(key);
   Part::Map one;
   one.emplace(std::move(key), Entry{deadline, bytes});
   live_.insert(one.extract(one.begin()));
+  grow(memory);
 }
 
 void ScopeView::remove(const std::string& key) {
   for (auto* part : {&live_, &ended_}) {
     const auto it = part->find(key);
     if (it == part->end()) continue;
-    count(memory_of(key), false);
+    shrink(memory_of(key));
     part->take(it);
     return;
   }
@@ -101,7 +108,7 @@ void ScopeView::settle(std::uint64_t now) {
   for (auto it = ended_.first_to_end();
        it != ended_.end() && it->second.deadline <= cutoff;
        it = ended_.first_to_end()) {
-    count(memory_of(it->first), false);
+    shrink(memory_of(it->first));
     ended_.take(it);
   }
 }
@@ -153,6 +160,12 @@ void ScopeView::put(const std::string& key, std::uint64_t deadline,
 void ScopeView::drop(const std::string& key) {
   const std::lock_guard lock(mutex_);
   if (loaded_) remove(key);
+}
+
+void ScopeView::forget() noexcept {
+  const std::lock_guard lock(mutex_);
+  loaded_ = false;
+  clear();
 }
 
 }  // namespace satchel::storage

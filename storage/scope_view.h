@@ -55,6 +55,8 @@ class ScopeView {
   void put(const std::string& key, std::uint64_t deadline, std::uint64_t bytes);
   /// The key was deleted.
   void drop(const std::string& key);
+  /// A report may be missing: what is known is read anew on the next use.
+  void forget() noexcept;
 
  private:
   struct Entry {
@@ -70,6 +72,11 @@ class ScopeView {
     const Map& map() const { return map_; }
     Map::iterator find(const std::string& key) { return map_.find(key); }
     Map::iterator end() { return map_.end(); }
+    void clear() noexcept {
+      by_deadline_.clear();
+      map_.clear();
+      bytes_ = 0;
+    }
     /// The entry that ends first, or last; end() when there is none.
     Map::iterator first_to_end();
     Map::iterator last_to_end();
@@ -90,12 +97,14 @@ class ScopeView {
   };
 
   void load();
+  void clear() noexcept;
   void add(std::string key, std::uint64_t deadline, std::uint64_t bytes);
   void remove(const std::string& key);
   /// Sorts the entries into the two parts for `now`, and forgets what the
   /// cutoff has passed.
   void settle(std::uint64_t now);
-  void count(std::size_t bytes, bool more);
+  void grow(std::size_t bytes);
+  void shrink(std::size_t bytes);
 
   const Database& db_;
   const std::string scope_;

@@ -183,6 +183,15 @@ class KvBatch {
     }
     // Nothing is locked, so nothing can have come first.
     if (!txn.commit()) throw too_much_contention();
+    // Committed: whatever happens now, the mutations took effect.
+    try {
+      publish();
+    } catch (...) {
+      view_->forget();
+    }
+  }
+
+  void publish() {
     for (const auto& [key, change] : changes_) {
       if (change.value) {
         view_->put(key, change.deadline, change.bytes);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -183,6 +184,44 @@ std::vector<HandleInfo> StoreFixture::list(ListOptions o,
   return all;
 }
 
+std::unique_ptr<KvScope> StoreFixture::kv(std::string_view app,
+                                          std::string_view user) {
+  auto scope = store().scope(user, app).value();
+  std::lock_guard lock(users_mutex_);
+  scopes_.emplace(user, app);
+  return scope;
+}
+Time StoreFixture::put(std::string_view key, const JsonInput& value, Ttl ttl) {
+  return kv()->set(key, value, {.ttl = ttl}).value();
+}
+std::int64_t StoreFixture::add(std::string_view key, std::int64_t by, Ttl ttl) {
+  return kv()->increment(key, {.by = by, .ttl = ttl}).value();
+}
+std::optional<std::string> StoreFixture::value_of(std::string_view key) {
+  const auto entry = kv()->get(key).value();
+  if (!entry) return std::nullopt;
+  return entry->value.text();
+}
+
+std::vector<KvKey> StoreFixture::keys_of(KvScope& scope, KvKeysOptions o) {
+  std::vector<KvKey> all;
+  for (int page = 0; page < 100'000; ++page) {
+    KvPage p = scope.keys(o).value();
+    EXPECT_LE(p.keys.size(), o.limit);
+    all.insert(all.end(), p.keys.begin(), p.keys.end());
+    if (p.cursor.empty()) return all;
+    o.cursor = p.cursor;
+  }
+  ADD_FAILURE() << "keys never ends";
+  return all;
+}
+std::vector<std::string> StoreFixture::keys(KvKeysOptions o) {
+  std::vector<std::string> names;
+  for (const KvKey& key : keys_of(*kv(), std::move(o)))
+    names.push_back(key.key);
+  return names;
+}
+
 std::string StoreFixture::describe(std::string_view user,
                                    const HandleInfo& info) {
   std::string line = std::string(user) + ' ' + info.handle;
@@ -206,12 +245,41 @@ std::string StoreFixture::describe(std::string_view user,
   return line + ' ' + to_object(past);
 }
 
+void StoreFixture::describe_scope(KvScope& scope,
+                                  std::vector<std::string>* lines) {
+  const KvUsage usage = scope.usage().value();
+  const auto keys = keys_of(scope);
+  std::uint64_t bytes = 0;
+  constexpr std::size_t kAtOnce = 100;
+  for (std::size_t from = 0; from < keys.size(); from += kAtOnce) {
+    std::vector<std::string> names;
+    const auto to = std::min(keys.size(), from + kAtOnce);
+    for (auto i = from; i < to; ++i) names.push_back(keys[i].key);
+    const auto entries = scope.mget(names).value();
+    EXPECT_EQ(entries.size(), names.size()) << "a key has no value";
+    for (auto i = from; i < to; ++i) {
+      const auto entry = entries.find(keys[i].key);
+      if (entry == entries.end()) continue;
+      EXPECT_EQ(entry->second.expires_at, keys[i].expires_at);
+      EXPECT_GT(keys[i].expires_at, clock->now());
+      bytes += keys[i].key.size() + entry->second.value.size_bytes();
+      lines->push_back(usage.user + ' ' + usage.app + ' ' + keys[i].key + ' ' +
+                       to_rfc3339(keys[i].expires_at) + ' ' +
+                       entry->second.value.text());
+    }
+  }
+  EXPECT_EQ(usage.used_bytes, bytes) << "of " << usage.user << ' ' << usage.app;
+  EXPECT_EQ(usage.key_count, keys.size());
+}
+
 std::vector<std::string> StoreFixture::describe() {
   std::vector<std::string> lines;
   for (const std::string& user : users_) {
     for (const HandleInfo& info : list({.include_expired = true}, user))
       lines.push_back(describe(user, info));
   }
+  for (const auto& [user, app] : std::set(scopes_))
+    describe_scope(*kv(app, user), &lines);
   return lines;
 }
 

@@ -11,10 +11,12 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <source_location>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "satchel/store.h"
@@ -105,6 +107,7 @@ Backend on_disk();
 Backend in_memory();
 
 inline constexpr const char* kUser = "alice";
+inline constexpr const char* kApp = "app";
 
 /// Checks that `result` is an Error with this code (and `field` in its details
 /// unless empty) that is fit to be shown, and returns it.
@@ -155,8 +158,23 @@ class StoreFixture {
                                std::string_view user = kUser);
   void advance(microseconds d) { clock->advance(d); }
 
-  /// Checks that everything that is listed reads back whole, and that a reopen
-  /// changes nothing of it. Called at the end of every test.
+  /// A key-value scope, not to be kept over a close.
+  std::unique_ptr<KvScope> kv(std::string_view app = kApp,
+                              std::string_view user = kUser);
+  // Of the scope (kUser, kApp):
+  Time put(std::string_view key, const JsonInput& value, Ttl ttl = 1h);
+  std::int64_t add(std::string_view key, std::int64_t by = 1, Ttl ttl = 1h);
+  /// The canonical text; none when the key is not there.
+  std::optional<std::string> value_of(std::string_view key);
+  std::uint64_t used_bytes() { return kv()->usage().value().used_bytes; }
+  /// All pages.
+  std::vector<KvKey> keys_of(KvScope& scope, KvKeysOptions options = {});
+  /// The names alone.
+  std::vector<std::string> keys(KvKeysOptions options = {});
+
+  /// Checks that everything that is listed reads back whole, that the usage of
+  /// every scope is what its entries take, and that a reopen changes nothing of
+  /// it. Called at the end of every test.
   void verify();
 
   std::shared_ptr<TestClock> clock = std::make_shared<TestClock>();
@@ -176,11 +194,14 @@ class StoreFixture {
   void saw(std::string_view user);
   std::vector<std::string> describe();
   std::string describe(std::string_view user, const HandleInfo& info);
+  void describe_scope(KvScope& scope, std::vector<std::string>* lines);
 
   Factory factory_;
   std::unique_ptr<HandleStore> store_;
   std::mutex users_mutex_;
   std::set<std::string, std::less<>> users_;
+  /// User and app.
+  std::set<std::pair<std::string, std::string>> scopes_;
 };
 
 /// A test with a store on disk that is open.
