@@ -67,6 +67,14 @@ void check_prefix(std::string_view prefix, const Options& options) {
   if (!reason.empty()) throw invalid("prefix", "the prefix " + reason);
 }
 
+void check_after(const KvKeysOptions& keys, const Options& options) {
+  const auto reason = wrong_with(keys.after, options);
+  if (!reason.empty()) throw invalid("after", "after " + reason);
+  if (!keys.cursor.empty()) {
+    throw invalid("after", "after and cursor exclude each other; give one");
+  }
+}
+
 void check_mget(const std::vector<std::string>& keys, const Options& options) {
   if (keys.size() > kMaxMget) {
     throw invalid("keys", "mget takes at most 100 keys, not " +

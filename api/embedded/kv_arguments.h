@@ -9,6 +9,7 @@
 
 #include "satchel/document.h"
 #include "satchel/error.h"
+#include "satchel/kv.h"
 #include "satchel/options.h"
 #include "satchel/ttl.h"
 
@@ -23,6 +24,8 @@ void check_app(std::string_view app);
 void check_key(std::string_view key, const Options& options);
 /// Empty is allowed.
 void check_prefix(std::string_view prefix, const Options& options);
+/// options.after, which is not empty.
+void check_after(const KvKeysOptions& keys, const Options& options);
 void check_mget(const std::vector<std::string>& keys, const Options& options);
 void check_step(std::int64_t by);
 /// Returns it in microseconds.

@@ -121,7 +121,8 @@ Result<KvPage> EmbeddedKvScope::keys(const KvKeysOptions& options) {
     check_limit(options.limit);
     const auto& secret = engine.db->secret();
     const auto query = cursor_query(scope_, options.prefix);
-    std::string after;
+    auto after = options.after;
+    if (!after.empty()) check_after(options, engine.options);
     if (!options.cursor.empty()) {
       after = read_cursor(secret, query, options.cursor);
     }

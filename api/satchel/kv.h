@@ -69,6 +69,8 @@ struct KvKeysOptions {
   std::uint32_t limit = 1000;
   /// From the page before; empty: from the start.
   std::string cursor{};
+  /// Instead of a cursor: only keys behind this one in the order of bytes.
+  std::string after{};
 };
 
 /// The entries of one user and one app. Thread-safe. Cheap to make; must not
