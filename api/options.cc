@@ -38,6 +38,8 @@ Result<void> Options::validate() const {
               "sync, interval or os");
   check.range<std::chrono::milliseconds>("sync_interval", sync_interval, 1ms,
                                          1h, "1 ms to 1 h");
+  check.range<std::size_t>("identity", identity.size(), 0, 64,
+                           "at most 64 bytes");
   check.range<std::size_t>("max_state_bytes", max_state_bytes, 2,
                            std::size_t{1} << 30, "2 to 1 GiB");
   check.range<std::uint32_t>("max_handles_per_user", max_handles_per_user, 1,

@@ -24,6 +24,9 @@ struct DatabaseOptions {
   Sync sync = Sync::always;
   bool read_only = false;
   std::chrono::milliseconds lock_wait{0};
+  /// What a new store is made with, and what an old one must have been made
+  /// with; empty: "user", or any.
+  std::string identity;
   /// Wall time in microseconds, to date a new store.
   std::uint64_t now = 0;
   /// Where files are; null: the operating system's.

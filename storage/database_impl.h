@@ -34,6 +34,7 @@ inline constexpr std::string_view kNextHid = "next_hid";
 inline constexpr std::string_view kLastSeen = "last_seen";
 inline constexpr std::string_view kSecret = "cursor_secret";
 inline constexpr std::string_view kDurability = "durability";
+inline constexpr std::string_view kIdentity = "identity";
 inline constexpr std::string_view kSync = "sync";
 }  // namespace meta
 

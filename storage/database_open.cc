@@ -27,6 +27,7 @@ namespace satchel::storage {
 namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
+constexpr std::string_view kDefaultIdentity = "user";
 
 /// Hands RocksDB's background events on.
 class EventForwarder final : public rocksdb::EventListener {
@@ -140,6 +141,15 @@ void load_meta(Database::Impl& impl) {
   impl.next_hid = impl.hid_end = number(meta::kNextHid);
   impl.secret = impl.read_meta(meta::kSecret).value_or("");
   if (impl.secret.size() != 32) corrupt("its secret is missing");
+  const auto& wanted = impl.options.identity;
+  const auto made_with =
+      impl.read_meta(meta::kIdentity).value_or(std::string(kDefaultIdentity));
+  if (!wanted.empty() && wanted != made_with) {
+    throw Failure(Failure::Kind::other_identity,
+                  "this store was made for identity \"" + made_with +
+                      "\" and cannot be used with \"" + wanted +
+                      "\"; use what it was made for, or another store");
+  }
 }
 
 bool is_empty(const Database::Impl& impl, Family family) {
@@ -166,6 +176,10 @@ void write_first_meta(Database::Impl& impl) {
   };
   put(meta::kCreated, encode_u64(impl.options.now));
   put(meta::kSecret, random_bytes(32));
+  const auto& identity = impl.options.identity;
+  if (!identity.empty() && identity != kDefaultIdentity) {
+    put(meta::kIdentity, identity);
+  }
   put(meta::kDurability,
       encode_u64(static_cast<std::uint64_t>(impl.options.sync)));
   rocksdb::WriteOptions write;

@@ -18,6 +18,7 @@ struct Failure : std::runtime_error {
     not_a_store,     // foreign content
     format_too_new,  // made by a newer program
     locked,          // another open holds the store; `pid` when known
+    other_identity,  // made for another rule of who owns what
   };
 
   /// `message` holds no path: it may reach a client.

@@ -28,6 +28,8 @@ ErrorCode code_of(storage::Failure::Kind kind) {
       return ErrorCode::format_too_new;
     case Kind::locked:
       return ErrorCode::store_locked;
+    case Kind::other_identity:
+      return ErrorCode::invalid_input;
   }
   return ErrorCode::internal_error;
 }
@@ -42,6 +44,9 @@ Error current_error() noexcept {
   } catch (const storage::Failure& failure) {
     auto details = Json::object();
     if (failure.pid > 0) details["pid"] = failure.pid;
+    if (failure.kind == storage::Failure::Kind::other_identity) {
+      details["field"] = "store";
+    }
     return {code_of(failure.kind), failure.what(), std::move(details)};
   } catch (const Error& error) {
     return error;

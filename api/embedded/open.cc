@@ -63,6 +63,7 @@ storage::DatabaseOptions database_options(const Options& options) {
   }
   result.read_only = options.read_only;
   result.lock_wait = options.lock_wait;
+  result.identity = options.identity;
   result.now = to_stored(options.clock->now());
   if (const auto listener = options.listener) {
     result.on_background_error = [listener](const std::string& message) {

@@ -63,6 +63,12 @@ struct Options {
   /// read_only.
   bool read_only = false;
 
+  /// What the users of this store stand for, a word for the servers that open
+  /// it ("user": a person; else 1 to 64 bytes of their own). Fixed when the
+  /// store is made, "user" when it is empty then; another word is refused as
+  /// invalid_input(store) by a later open, an empty one asks nothing.
+  std::string identity{};
+
   /// Cap of a state in bytes of canonical text; 2 to 1 GiB.
   std::size_t max_state_bytes = std::size_t{1} << 20;
   /// Live handles a user may hold; expired ones do not count; 1 to 1,000,000.
