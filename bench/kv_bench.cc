@@ -107,33 +107,55 @@ std::string numbered(const char* prefix, int i) {
   return prefix + std::string(6 - digits.size(), '0') + digits;
 }
 
-/// A page of 1,000 keys in the middle of `deleted` removed ones.
-void keys_page(State& state, int deleted) {
-  const auto kv = shared_store(Durability::os)
-                      .scope("keys", "deleted" + std::to_string(deleted))
-                      .value();
-  if (state.thread_index() == 0 && kv->usage().value().key_count == 0) {
-    for (int i = 0; i < deleted; ++i) {
-      const auto key = numbered(i % 2 == 0 ? "a" : "k", i);
-      (void)kv->set(key, 1, {.ttl = kTtl}).value();
-      (void)kv->remove(key).value();
-    }
-    for (int i = 0; i < 1000; ++i) {
-      (void)kv->set(numbered("k", i * 100), 1, {.ttl = kTtl}).value();
-    }
+/// Whether the scope is in memory, or read anew for every page.
+enum class Memory { warm, cold };
+
+/// A scope with 1,000 keys in the middle of `deleted` removed ones.
+std::unique_ptr<KvScope> scope_with_keys(HandleStore& store, int deleted,
+                                         const std::string& name) {
+  auto kv = store.scope("keys", name + std::to_string(deleted)).value();
+  if (kv->usage().value().key_count != 0) return kv;
+  for (int i = 0; i < deleted; ++i) {
+    const auto key = numbered(i % 2 == 0 ? "a" : "k", i);
+    (void)kv->set(key, 1, {.ttl = kTtl}).value();
+    (void)kv->remove(key).value();
   }
+  for (int i = 0; i < 1000; ++i) {
+    (void)kv->set(numbered("k", i * 100), 1, {.ttl = kTtl}).value();
+  }
+  return kv;
+}
+
+void keys_page(State& state, int deleted, Memory memory) {
+  auto& store = shared_store(Durability::os, memory == Memory::cold);
+  std::unique_ptr<KvScope> scopes[2];
+  if (state.thread_index() == 0) {
+    scopes[0] = scope_with_keys(store, deleted, "one");
+    scopes[1] = scope_with_keys(store, deleted, "two");
+  } else {
+    scopes[0] = store.scope("keys", "one" + std::to_string(deleted)).value();
+  }
+  // Where memory holds none, each of two drives the other out.
+  std::size_t turn = 0;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(kv->keys({.prefix = "k"}).value().keys.size());
+    auto& kv = *scopes[memory == Memory::cold ? turn++ % 2 : 0];
+    benchmark::DoNotOptimize(kv.keys({.prefix = "k"}).value().keys.size());
   }
   count(state);
 }
 
-void keys_page_raw(State& state) {
+void keys_page_raw(State& state, int deleted) {
   auto& raw = shared_raw(Durability::os);
-  if (state.thread_index() == 0) {
-    for (int i = 0; i < 1000; ++i) raw.put_kv(numbered("k", i * 100), 1);
+  const auto app = "deleted" + std::to_string(deleted);
+  if (state.thread_index() == 0 && raw.scan_kv(app, 1) == 0) {
+    for (int i = 0; i < deleted; ++i) {
+      const auto key = app + numbered(i % 2 == 0 ? "a" : "k", i);
+      raw.put_kv(key, 1);
+      raw.delete_kv(key);
+    }
+    for (int i = 0; i < 1000; ++i) raw.put_kv(app + numbered("k", i * 100), 1);
   }
-  for (auto _ : state) benchmark::DoNotOptimize(raw.scan_kv("k", 1000));
+  for (auto _ : state) benchmark::DoNotOptimize(raw.scan_kv(app + "k", 1000));
   count(state);
 }
 
@@ -147,8 +169,12 @@ void add_reads() {
     const auto name =
         "kv_keys_1000_beside_" + std::to_string(deleted) + "_deleted";
     add_threads(name + "/satchel/os/0",
-                [=](State& s) { keys_page(s, deleted); });
-    add_threads(name + "/raw/os/0", keys_page_raw);
+                [=](State& s) { keys_page(s, deleted, Memory::warm); });
+    add_threads(name + "/raw/os/0",
+                [=](State& s) { keys_page_raw(s, deleted); });
+    add(name + "_cold/satchel/os/0",
+        [=](State& s) { keys_page(s, deleted, Memory::cold); });
+    add(name + "_cold/raw/os/0", [=](State& s) { keys_page_raw(s, deleted); });
   }
 }
 

@@ -161,6 +161,12 @@ void RawStore::put_kv(const std::string& key, std::size_t value_bytes) {
   impl_->write(batch);
 }
 
+void RawStore::delete_kv(const std::string& key) {
+  rocksdb::WriteBatch batch;
+  require(batch.Delete(impl_->kv(), kScope + key));
+  impl_->write(batch);
+}
+
 std::size_t RawStore::get_kv(const std::string& key) {
   rocksdb::PinnableSlice value;
   require(impl_->db->Get({}, impl_->kv(), kScope + key, &value));

@@ -26,6 +26,7 @@ class RawStore {
 
   /// The record of a key-value entry whose text has `value_bytes`.
   void put_kv(const std::string& key, std::size_t value_bytes);
+  void delete_kv(const std::string& key);
   /// Reads it; returns the bytes seen.
   std::size_t get_kv(const std::string& key);
   /// Reads up to `limit` entries that begin with `prefix`; returns how many.

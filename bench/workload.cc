@@ -82,6 +82,7 @@ HandleStore& shared_store(Durability durability, bool cold) {
     options.sweeper = false;
     options.max_handles_per_user = 1'000'000;
     options.cache_bytes = cold ? 0 : std::size_t{4} << 30;
+    if (cold) options.index_bytes = 0;
     store = HandleStore::open(all.folders.next(), options).value();
   }
   return *store;

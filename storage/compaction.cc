@@ -29,7 +29,7 @@ struct KeyRange {
 };
 
 /// The key ranges of files at least half of whose records are deletions, or
-/// dead by `cutoff`.
+/// dead enough by `cutoff`.
 std::vector<KeyRange> dead_ranges(rocksdb::DB* db,
                                   rocksdb::ColumnFamilyHandle* family,
                                   std::uint64_t cutoff) {
@@ -44,7 +44,7 @@ std::vector<KeyRange> dead_ranges(rocksdb::DB* db,
           file.num_entries > 0 && file.num_deletions * 2 >= file.num_entries;
       const auto table = properties.find(file.db_path + file.name);
       const bool expired =
-          table != properties.end() && mostly_dead(*table->second, cutoff);
+          table != properties.end() && worth_a_rewrite(*table->second, cutoff);
       if (deletions || expired) {
         ranges.push_back({file.smallestkey, file.largestkey});
       }
@@ -90,6 +90,11 @@ void Database::stop_compacting() { impl_->stopping = true; }
 
 void Database::compact_dead() {
   impl_->require_writable();
+  if (impl_->first_unflushed_kv.load() <= impl_->cutoff->load()) {
+    // Before the flush: what is put meanwhile counts for the next one.
+    impl_->first_unflushed_kv = kNever;
+    flush();
+  }
   auto options = rewrite_options();
   options.canceled = &impl_->stopping;
   for (const auto family : Families::kAll) {

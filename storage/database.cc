@@ -1,5 +1,6 @@
 #include "storage/database.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "storage/database_impl.h"
@@ -218,7 +219,7 @@ void View::all_heads(
 }
 
 void View::scope(const std::string& prefix,
-                 const std::function<void(std::string, std::uint64_t,
+                 const std::function<void(std::string_view, std::uint64_t,
                                           std::size_t)>& visit) const {
   auto range = impl_->range(Family::kv, prefix, prefix_end(prefix));
   std::string_view key;
@@ -226,7 +227,7 @@ void View::scope(const std::string& prefix,
   while (range.next(&key, &value)) {
     std::uint64_t deadline;
     const auto text = peek_kv(key, value, &deadline);
-    visit(std::string(key.substr(prefix.size())), deadline, text.size());
+    visit(key.substr(prefix.size()), deadline, text.size());
   }
 }
 
@@ -248,6 +249,7 @@ struct Transaction::Impl {
 
   Database::Impl* db;
   std::unique_ptr<rocksdb::Transaction> txn;
+  std::uint64_t first_kv_deadline = kNever;
 };
 
 Transaction::Transaction(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -298,6 +300,7 @@ void Transaction::put_kv(std::string_view scope, std::string_view name,
                          std::uint64_t deadline, std::string_view value) {
   const auto key = std::string(scope).append(name);
   impl_->put(Family::kv, key, encode_kv(key, deadline, value));
+  impl_->first_kv_deadline = std::min(impl_->first_kv_deadline, deadline);
 }
 
 void Transaction::drop_kv(std::string_view scope, std::string_view name) {
@@ -336,6 +339,10 @@ bool Transaction::commit() {
   const auto status = impl_->txn->Commit();
   if (status.IsBusy() || status.IsTryAgain()) return false;
   if (!status.ok()) db->fail(status, "write");
+  auto& first = db->first_unflushed_kv;
+  for (auto seen = first.load(); impl_->first_kv_deadline < seen;) {
+    if (first.compare_exchange_weak(seen, impl_->first_kv_deadline)) break;
+  }
   db->unsynced = db->options.sync != Sync::always;
   return true;
 }
@@ -373,7 +380,7 @@ std::optional<KvRecord> Database::kv(std::string_view scope,
   return decode_kv(key, view_of(value));
 }
 
-std::optional<std::uint64_t> Database::kv_deadline(
+std::optional<std::uint64_t> Database::deadline_of(
     std::string_view scope, std::string_view name) const {
   const auto key = std::string(scope).append(name);
   rocksdb::PinnableSlice value;
@@ -391,7 +398,7 @@ Transaction Database::begin() {
       impl_->writer->BeginTransaction(write));
   txn->DisableIndexing();
   return Transaction(std::unique_ptr<Transaction::Impl>(
-      new Transaction::Impl{impl_.get(), std::move(txn)}));
+      new Transaction::Impl{impl_.get(), std::move(txn), kNever}));
 }
 
 std::uint64_t Database::allocate_hid() {

@@ -73,9 +73,10 @@ class View {
                  const std::function<bool(std::string user, std::string handle,
                                           Head)>& visit) const;
   /// All entries of the scope, in the order of keys.
-  void scope(const std::string& scope,
-             const std::function<void(std::string key, std::uint64_t deadline,
-                                      std::size_t value_bytes)>& visit) const;
+  void scope(
+      const std::string& scope,
+      const std::function<void(std::string_view key, std::uint64_t deadline,
+                               std::size_t value_bytes)>& visit) const;
   /// The deadlines of all request ids of `user`.
   void requests(std::string_view user,
                 const std::function<void(std::uint64_t deadline)>& visit) const;
@@ -144,7 +145,7 @@ class Database {
   std::optional<KvRecord> kv(std::string_view scope,
                              std::string_view key) const;
   /// The same entry's deadline; its value is verified, not copied.
-  std::optional<std::uint64_t> kv_deadline(std::string_view scope,
+  std::optional<std::uint64_t> deadline_of(std::string_view scope,
                                            std::string_view key) const;
   /// Throws Failure::Kind::read_only when the store takes no writes.
   Transaction begin();
@@ -172,7 +173,9 @@ class Database {
   void merge_small_files();
   /// Ends compact_dead() soon, for good.
   void stop_compacting();
-  /// Rewrites files that hold mostly dead records. Cheap when there are none.
+  /// Rewrites files that hold mostly dead records, and key-value records that
+  /// have been dead for a day; takes dead key-value records out of the log.
+  /// Cheap when there is nothing to do.
   void compact_dead();
   /// Flushes and rewrites everything; afterwards nothing dead is in any file.
   void compact_all();

@@ -79,6 +79,9 @@ struct Database::Impl {
   /// Something was written that no sync has followed yet.
   std::atomic<bool> unsynced = false;
 
+  /// The first deadline of a key-value record that may be in no table yet.
+  std::atomic<std::uint64_t> first_unflushed_kv = kNever;
+
   /// Tells manual compactions to end.
   std::atomic<bool> stopping = false;
 

@@ -12,7 +12,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "storage/database.h"
@@ -20,12 +19,13 @@
 
 namespace satchel::storage {
 
-/// One scope's live entries. A function with `now` answers for that time; time
-/// may go back as far as the cutoff. Thread-safe.
+/// One scope's entries. A function with `now` answers for that time.
+/// Thread-safe.
 class ScopeView {
  public:
   /// `scope` as scope_prefix() makes it. Reads everything through `db` once, on
-  /// first use. Adds what it takes to `*total_bytes` as long as it lives.
+  /// first use (and again when the clock went back by more than a second). Adds
+  /// what it takes to `*total_bytes` as long as it lives.
   ScopeView(const Database& db, std::string scope,
             std::atomic<std::size_t>* total_bytes);
   ~ScopeView();
@@ -50,12 +50,16 @@ class ScopeView {
   std::vector<Row> page(std::string_view prefix, std::string_view after,
                         std::uint64_t now, std::size_t limit, bool* more);
 
-  /// The key was committed with this deadline; `bytes` are its own and its
-  /// value's.
-  void put(const std::string& key, std::uint64_t deadline, std::uint64_t bytes);
-  /// The key was deleted.
-  void drop(const std::string& key);
-  /// A report may be missing: what is known is read anew on the next use.
+  /// What became of a key in a commit.
+  struct Change {
+    std::string_view key;
+    std::uint64_t deadline;
+    /// Of key and value; 0: the key was deleted.
+    std::uint64_t bytes;
+  };
+  /// Everything of one commit; others see all of it or nothing.
+  void apply(const std::vector<Change>& changes);
+  /// A commit could not be reported: all is read anew on the next use.
   void forget() noexcept;
 
  private:
@@ -63,26 +67,10 @@ class ScopeView {
     std::uint64_t deadline;
     std::uint64_t bytes;
   };
-  /// Entries by key and by deadline. Nodes move between two parts as they are.
+  /// Entries by key and by deadline.
   class Part {
    public:
     using Map = std::map<std::string, Entry, std::less<>>;
-    void insert(Map::node_type node);
-    Map::node_type take(Map::iterator it);
-    const Map& map() const { return map_; }
-    Map::iterator find(const std::string& key) { return map_.find(key); }
-    Map::iterator end() { return map_.end(); }
-    void clear() noexcept {
-      by_deadline_.clear();
-      map_.clear();
-      bytes_ = 0;
-    }
-    /// The entry that ends first, or last; end() when there is none.
-    Map::iterator first_to_end();
-    Map::iterator last_to_end();
-    std::uint64_t bytes() const { return bytes_; }
-
-   private:
     struct ByDeadline {
       bool operator()(const Map::iterator& a, const Map::iterator& b) const {
         if (a->second.deadline != b->second.deadline) {
@@ -91,18 +79,40 @@ class ScopeView {
         return a->first < b->first;
       }
     };
+    using Order = std::set<Map::iterator, ByDeadline>;
+    /// An entry on its way between two parts; moving it allocates nothing.
+    struct Node {
+      Map::node_type entry;
+      Order::node_type place;
+    };
+
+    void insert(Node node);
+    Node take(Map::iterator it);
+    void clear() noexcept;
+    const Map& map() const { return map_; }
+    Map::iterator find(std::string_view key) { return map_.find(key); }
+    Map::iterator end() { return map_.end(); }
+    /// The entry that ends first, or last; end() when there is none.
+    Map::iterator first_to_end();
+    Map::iterator last_to_end();
+    std::uint64_t bytes() const { return bytes_; }
+
+   private:
     Map map_;
-    std::set<Map::iterator, ByDeadline> by_deadline_;
+    Order order_;
     std::uint64_t bytes_ = 0;
   };
 
-  void load();
+  /// Makes `live_` what is alive at `now`.
+  void settle(std::uint64_t now);
+  void load(std::uint64_t now);
   void clear() noexcept;
   void add(std::string key, std::uint64_t deadline, std::uint64_t bytes);
-  void remove(const std::string& key);
-  /// Sorts the entries into the two parts for `now`, and forgets what the
-  /// cutoff has passed.
-  void settle(std::uint64_t now);
+  void remove(std::string_view key);
+  /// What ended at or before this is not remembered, seen from `now`: dead for
+  /// good, or a second ago. (Threads look at the clock before they come here,
+  /// so a little earlier ones are usual.)
+  std::uint64_t horizon(std::uint64_t now) const;
   void grow(std::size_t bytes);
   void shrink(std::size_t bytes);
 
@@ -111,7 +121,10 @@ class ScopeView {
   std::mutex mutex_;
   bool loaded_ = false;
   Part live_;
+  /// What ended less than a second before the latest time seen.
   Part ended_;
+  /// Of what ended by then, nothing is known any more.
+  std::uint64_t forgotten_ = 0;
   std::size_t memory_ = 0;
   std::atomic<std::size_t>* const total_bytes_;
 };

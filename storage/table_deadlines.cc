@@ -8,8 +8,13 @@
 namespace satchel::storage {
 namespace {
 
+constexpr const char* kFirst = "satchel.first_deadline";
 constexpr const char* kMedian = "satchel.median_deadline";
 constexpr const char* kWritten = "satchel.cutoff_at_write";
+
+/// How long a dead key-value record may stay in a file that is mostly alive: a
+/// day.
+constexpr std::uint64_t kPatience = 24ull * 3600 * 1'000'000;
 
 class Collector final : public rocksdb::TablePropertiesCollector {
  public:
@@ -47,6 +52,10 @@ class Collector final : public rocksdb::TablePropertiesCollector {
         deadlines_.begin() + static_cast<std::ptrdiff_t>(deadlines_.size() / 2);
     std::nth_element(deadlines_.begin(), middle, deadlines_.end());
     (*properties)[kMedian] = encode_u64(*middle);
+    if (family_ == Family::kv) {
+      (*properties)[kFirst] =
+          encode_u64(*std::min_element(deadlines_.begin(), deadlines_.end()));
+    }
     (*properties)[kWritten] = encode_u64(cutoff_);
     return rocksdb::Status::OK();
   }
@@ -69,8 +78,11 @@ class CollectorFactory final : public rocksdb::TablePropertiesCollectorFactory {
   const char* Name() const override { return "satchel.deadlines"; }
 
   rocksdb::TablePropertiesCollector* CreateTablePropertiesCollector(
-      Context) override {
-    return new Collector(family_, cutoff_->load());  // RocksDB owns it
+      Context context) override {
+    // The filter does not run in a flush: nothing was dropped by any cutoff.
+    const bool flushed = context.level_at_creation == 0;
+    // RocksDB owns it.
+    return new Collector(family_, flushed ? 0 : cutoff_->load());
   }
 
  private:
@@ -94,10 +106,15 @@ std::shared_ptr<rocksdb::TablePropertiesCollectorFactory> deadline_collector(
   return std::make_shared<CollectorFactory>(family, std::move(cutoff));
 }
 
-bool mostly_dead(const rocksdb::TableProperties& properties,
-                 std::uint64_t cutoff) {
-  const auto median = property(properties, kMedian);
-  return median <= cutoff && median > property(properties, kWritten);
+bool worth_a_rewrite(const rocksdb::TableProperties& properties,
+                     std::uint64_t cutoff) {
+  const auto written = property(properties, kWritten);
+  const auto dead_since = [&](const char* which, std::uint64_t time) {
+    const auto deadline = property(properties, which);
+    return deadline <= time && deadline > written;
+  };
+  return dead_since(kMedian, cutoff) ||
+         dead_since(kFirst, cutoff < kPatience ? 0 : cutoff - kPatience);
 }
 
 }  // namespace satchel::storage

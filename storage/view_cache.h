@@ -32,9 +32,14 @@ class ViewCache {
       return it->second.view;
     }
     evict();
-    order_.emplace_front(name);
     auto view = std::make_shared<View>(db_, std::string(name), &total_bytes_);
-    slots_.emplace(name, Slot{view, order_.begin()});
+    order_.emplace_front(name);
+    try {
+      slots_.emplace(name, Slot{view, order_.begin()});
+    } catch (...) {
+      order_.pop_front();
+      throw;
+    }
     return view;
   }
 

@@ -92,8 +92,7 @@ void check_step(std::int64_t by) {
 
 std::uint64_t checked_kv_ttl(const Ttl& ttl, const Options& options) {
   using std::chrono::milliseconds;
-  const auto most =
-      std::chrono::duration_cast<milliseconds>(options.kv_max_ttl);
+  const auto most = options.kv_max_ttl;
   if (ttl.kind() == Ttl::Kind::duration && ttl.duration() >= milliseconds(1) &&
       ttl.duration() <= most) {
     return static_cast<std::uint64_t>(ttl.duration().count());
@@ -103,11 +102,8 @@ std::uint64_t checked_kv_ttl(const Ttl& ttl, const Options& options) {
           ? std::string("is required: every entry expires")
       : ttl.duration() < milliseconds(1)
           ? std::string("must be at least a millisecond")
-          : "must be at most " +
-                std::to_string(
-                    std::chrono::duration_cast<std::chrono::seconds>(most)
-                        .count()) +
-                " seconds; keep what lives longer in a handle";
+          : "must be at most " + std::to_string(most.count()) +
+                " milliseconds; keep what lives longer in a handle";
   auto error = invalid("ttl", "the ttl " + reason);
   error.details["reason"] = reason;
   throw error;
@@ -124,7 +120,7 @@ Document checked_value(const JsonInput& input, std::string_view field,
   if (auto fits = check_depth(value); !fits) refuse(fits.error());
   const auto limit = options.kv_max_value_bytes;
   if (value.size_bytes() > limit) {
-    throw value_too_large(value.size_bytes(), limit);
+    refuse(value_too_large(value.size_bytes(), limit));
   }
   return value;
 }

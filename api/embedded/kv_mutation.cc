@@ -192,13 +192,12 @@ class KvBatch {
   }
 
   void publish() {
+    std::vector<storage::ScopeView::Change> changes;
+    changes.reserve(changes_.size());
     for (const auto& [key, change] : changes_) {
-      if (change.value) {
-        view_->put(key, change.deadline, change.bytes);
-      } else {
-        view_->drop(key);
-      }
+      changes.push_back({key, change.deadline, change.bytes});
     }
+    view_->apply(changes);
   }
 
   Engine& engine_;
@@ -215,6 +214,7 @@ void serve(Engine& engine, const std::string& scope,
   try {
     KvBatch(engine, scope).run(batch);
   } catch (...) {
+    // Earlier refusals too: they may rest on what was not committed.
     const auto error = current_error();
     for (auto* mutation : batch) mutation->refusal = error;
   }

@@ -44,9 +44,13 @@ EmbeddedKvScope::EmbeddedKvScope(EmbeddedStore& store, std::string_view user,
 
 template <class F>
 auto EmbeddedKvScope::guarded(F call) const {
-  auto result = store_.guarded([&] { return call(store_.engine()); });
-  if (!result.ok()) result = with_kv_code(std::move(result).error());
-  return result;
+  return store_.guarded([&] {
+    try {
+      return call(store_.engine());
+    } catch (const Error& error) {
+      throw with_kv_code(error);
+    }
+  });
 }
 
 Result<std::optional<KvEntry>> EmbeddedKvScope::get(std::string_view key) {
@@ -58,7 +62,7 @@ Result<std::optional<KvEntry>> EmbeddedKvScope::get(std::string_view key) {
   });
 }
 
-Result<Time> EmbeddedKvScope::set(std::string_view key, const JsonInput& value,
+Result<Time> EmbeddedKvScope::set(std::string_view key, const KvValue& value,
                                   const KvSetOptions& options) {
   return guarded([&](Engine& engine) {
     KvMutation mutation;
@@ -110,7 +114,7 @@ Result<std::uint64_t> EmbeddedKvScope::remove_prefix(std::string_view prefix) {
 Result<bool> EmbeddedKvScope::has(std::string_view key) {
   return guarded([&](Engine& engine) {
     check_key(key, engine.options);
-    const auto deadline = engine.db->kv_deadline(scope_, key);
+    const auto deadline = engine.db->deadline_of(scope_, key);
     return deadline && *deadline > engine.now();
   });
 }

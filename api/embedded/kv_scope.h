@@ -16,7 +16,7 @@ class EmbeddedKvScope final : public KvScope {
                   std::string_view app);
 
   Result<std::optional<KvEntry>> get(std::string_view key) override;
-  Result<Time> set(std::string_view key, const JsonInput& value,
+  Result<Time> set(std::string_view key, const KvValue& value,
                    const KvSetOptions& options) override;
   Result<bool> remove(std::string_view key) override;
   Result<std::uint64_t> remove_prefix(std::string_view prefix) override;

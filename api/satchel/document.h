@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 #include "satchel/error.h"
 #include "satchel/json.h"
@@ -73,9 +72,8 @@ class Document {
 /// {} and [] stay on one line. Numbers and strings are copied as they are.
 std::string pretty(const Document& document);
 
-/// JSON that a caller hands in: a tree, a Document, the Result of parsing text,
-/// or a plain number, bool or string. A string is a JSON string, never parsed:
-/// for JSON text write Document::parse(text). A value that breaks a rule is carried as its Error and refused by the
+/// JSON that a caller hands in: a tree, a Document, or the Result of parsing
+/// text. A value that breaks a rule is carried as its Error and refused by the
 /// call that receives it.
 class JsonInput {
  public:
@@ -85,11 +83,6 @@ class JsonInput {
       : document_(std::move(document)) {}
   JsonInput(Result<Document> document)  // NOLINT
       : document_(std::move(document)) {}
-  template <class T>
-    requires std::is_arithmetic_v<T> ||
-             std::is_convertible_v<const T&, std::string_view>
-  JsonInput(const T& plain)  // NOLINT
-      : document_(Document::from_json(Json(plain))) {}
 
   const Result<Document>& document() const noexcept { return document_; }
 

@@ -9,6 +9,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "satchel/clock.h"
@@ -47,13 +49,27 @@ struct KvUsage {
 
 // (The {} let callers leave fields out of {.ttl = …} without a warning.)
 
+/// A value that a caller hands in: JSON, or a plain number, bool or string. A
+/// string is a JSON string, never parsed: for JSON text write
+/// Document::parse(text).
+struct KvValue : JsonInput {
+  using JsonInput::JsonInput;
+  KvValue(JsonInput input) : JsonInput(std::move(input)) {}  // NOLINT
+  template <class T>
+  requires(std::is_arithmetic_v<T> && !std::is_same_v<T, char>) ||
+      (std::is_convertible_v<const T&, std::string_view> &&
+       !std::is_same_v<T, Json>)
+          KvValue(const T& plain)  // NOLINT: implicit on purpose
+      : JsonInput(Json(plain)) {}
+};
+
 struct KvSetOptions {
   /// Required: a duration.
   Ttl ttl{};
   /// Only when the key is not there.
   bool if_absent = false;
   /// Only when the key holds this value: the same bytes of canonical text.
-  std::optional<JsonInput> expect_value{};
+  std::optional<KvValue> expect_value{};
 };
 
 struct KvCounterOptions {
@@ -79,8 +95,10 @@ struct KvKeysOptions {
 ///
 /// A key is 1 to Options::kv_max_key_bytes (1,024) characters of
 /// A-Z a-z 0-9 _ . : - / ; a ttl is a duration of a millisecond to
-/// Options::kv_max_ttl (90 days), counted from the call. What expired is
-/// absent for every call, at once, and counts nothing.
+/// Options::kv_max_ttl (90 days), counted from the moment the call is served.
+/// What expired is absent for every call, at once, and counts nothing. (While a
+/// clock that went back says so, what had expired may be there again, and a
+/// scope over its limit.)
 ///
 /// Durability is that of HandleStore's mutations: what was acknowledged has
 /// survived what Options::durability says. Every mutation is atomic, and every
@@ -90,8 +108,10 @@ struct KvKeysOptions {
 /// Errors of every call carry, beside the library's code, the original's as
 /// details.kv_code: invalid_input for key (INVALID_KEY; details: reason, and
 /// key where it can be shown), ttl (INVALID_TTL; reason) and every other
-/// argument (INVALID_ARGUMENT). Errors that HandleStore names for every call
-/// occur here too (without kv_code).
+/// argument (INVALID_ARGUMENT). condition_failed, and the errors that
+/// HandleStore names for every call and occur here too, have none. A damaged
+/// record is store_corrupt for whoever reads it, and for every call but get,
+/// mget and has of other keys: what the scope holds cannot be known.
 class KvScope {
  public:
   virtual ~KvScope() = default;
@@ -105,7 +125,7 @@ class KvScope {
   /// limitBytes) when the scope would grow beyond Options::kv_max_scope_bytes
   /// (1 MiB): a value that is no larger than the one it replaces always fits;
   /// condition_failed when if_absent or expect_value does not hold.
-  virtual Result<Time> set(std::string_view key, const JsonInput& value,
+  virtual Result<Time> set(std::string_view key, const KvValue& value,
                            const KvSetOptions& options) = 0;
 
   /// Whether it was there.
@@ -120,7 +140,8 @@ class KvScope {
 
   /// Keys in the order of their bytes. A key that is there all the time while
   /// pages are read appears exactly once. Costs the page, not what was deleted
-  /// around it.
+  /// around it, once the scope is in memory (Options::index_bytes); the first
+  /// call on a scope, like the first set, reads all of it.
   virtual Result<KvPage> keys(const KvKeysOptions& options = {}) = 0;
 
   /// Adds to a counter, an integer within ±(2^53 − 1), absent ones from 0;
