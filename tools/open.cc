@@ -32,10 +32,7 @@ class Reporter : public Listener {
   }
 };
 
-std::unique_ptr<HandleStore> open(Run& run, bool read_only) {
-  Options options;
-  options.read_only = read_only;
-  options.sweeper = false;
+std::unique_ptr<HandleStore> open(Run& run, Options options) {
   options.durability = durability(run.globals.durability);
   options.max_state_bytes = max_state_bytes();
   options.lock_wait = options.contention_time;
@@ -46,10 +43,25 @@ std::unique_ptr<HandleStore> open(Run& run, bool read_only) {
 
 }  // namespace
 
-std::unique_ptr<HandleStore> open_to_read(Run& run) { return open(run, true); }
+std::unique_ptr<HandleStore> open_to_read(Run& run) {
+  Options options;
+  options.read_only = true;
+  options.sweeper = false;
+  return open(run, options);
+}
 
 std::unique_ptr<HandleStore> open_to_write(Run& run) {
-  return open(run, false);
+  Options options;
+  options.sweeper = false;
+  return open(run, options);
+}
+
+std::unique_ptr<HandleStore> open_to_serve(Run& run,
+                                           const std::string& identity) {
+  Options options;
+  options.sweeper = true;
+  options.identity = identity;
+  return open(run, options);
 }
 
 }  // namespace satchel::tools

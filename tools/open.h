@@ -16,4 +16,9 @@ std::unique_ptr<HandleStore> open_to_read(Run& run);
 /// is in use.
 std::unique_ptr<HandleStore> open_to_write(Run& run);
 
+/// For a server: like open_to_write, and the store reclaims by itself what
+/// expired. `identity` is Options::identity.
+std::unique_ptr<HandleStore> open_to_serve(Run& run,
+                                           const std::string& identity);
+
 }  // namespace satchel::tools

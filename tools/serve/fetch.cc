@@ -74,7 +74,11 @@ asio::awaitable<std::string> get(const Url& url, const FetchLimits& limits) {
   beast::tcp_stream plain(executor);
   plain.expires_after(limits.time);
   co_await plain.async_connect(endpoints, use_awaitable);
-  if (!url.tls) co_return co_await exchange(plain, url, limits.bytes);
+  std::string body;
+  if (!url.tls) {
+    body = co_await exchange(plain, url, limits.bytes);
+    co_return body;
+  }
 
   asio::ssl::context context(asio::ssl::context::tls_client);
   context.set_default_verify_paths();
@@ -84,7 +88,8 @@ asio::awaitable<std::string> get(const Url& url, const FetchLimits& limits) {
   SSL_set_tlsext_host_name(secure.native_handle(), url.host.c_str());
   co_await secure.async_handshake(asio::ssl::stream_base::client,
                                   use_awaitable);
-  co_return co_await exchange(secure, url, limits.bytes);
+  body = co_await exchange(secure, url, limits.bytes);
+  co_return body;
 }
 
 }  // namespace

@@ -33,6 +33,9 @@ constexpr std::uint64_t kMaxDrain = 16 << 20;
 constexpr seconds kDrainTime{5};
 constexpr seconds kKeyTime{7};
 
+// GCC 12 compiles co_await wrongly inside conditions and larger expressions:
+// here it stands alone, or initializes a variable.
+
 using Parser = http::request_parser<http::string_body>;
 
 HttpHead head_of(const Parser& parser, bool tls) {
@@ -55,12 +58,13 @@ HttpHead head_of(const Parser& parser, bool tls) {
 template <class Work>
 asio::awaitable<std::invoke_result_t<Work>> on_pool(Hub& hub, Work work) {
   using Out = std::invoke_result_t<Work>;
-  co_return co_await asio::co_spawn(
+  auto out = co_await asio::co_spawn(
       hub.pool,
       [work = std::move(work)]() mutable -> asio::awaitable<Out> {
         co_return work();
       },
       asio::use_awaitable);
+  co_return out;
 }
 
 /// Until the key set was read again, or could not be.
@@ -99,7 +103,9 @@ class Session {
       : hub_(hub), stream_(stream), connection_(connection) {}
 
   asio::awaitable<void> run() {
-    while (co_await wait_for_request() && co_await one_request()) {
+    for (bool on = true; on;) {
+      on = co_await wait_for_request();
+      if (on) on = co_await one_request();
     }
   }
 
@@ -131,7 +137,10 @@ class Session {
     expires(hub_.settings.head_time);
     const auto [error, size] =
         co_await http::async_read_header(stream_, buffer_, parser, kAwait);
-    if (error) co_return co_await unreadable(error);
+    if (error) {
+      co_await refuse_unreadable(error);
+      co_return false;
+    }
     const HttpHead head = head_of(parser, kTls);
     auto [reply, whole] = co_await reply_to(parser, head);
     hub_.router.finish(head, reply);
@@ -159,12 +168,13 @@ class Session {
     const bool expects = !head.all("expect").empty();
     const bool small = bare || (length && *length <= kSmallBody && !expects);
     if (small) {
-      if (const auto failure = co_await read_body(parser)) {
-        co_return Outcome{*failure, false};
-      }
-      co_return Outcome{co_await answer_small(plan, head, parser), true};
+      auto failure = co_await read_body(parser);
+      if (failure) co_return Outcome{std::move(*failure), false};
+      auto reply = co_await answer_small(plan, head, parser);
+      co_return Outcome{std::move(reply), true};
     }
-    co_return co_await answer_large(plan, head, parser, expects);
+    auto outcome = co_await answer_large(plan, head, parser, expects);
+    co_return outcome;
   }
 
   /// Who sends it and what answers it, in one trip.
@@ -198,7 +208,8 @@ class Session {
     auto admission = co_await ask(false);
     if (!std::holds_alternative<NeedsKeys>(admission)) co_return admission;
     co_await keys_refreshed(hub_);
-    co_return co_await ask(true);
+    admission = co_await ask(true);
+    co_return admission;
   }
 
   /// First who sends it, then the body.
@@ -215,9 +226,8 @@ class Session {
           stream_, asio::buffer(kContinue.data(), kContinue.size()), kAwait);
       if (error) co_return Outcome{text_reply(400, "cut short"), false};
     }
-    if (const auto failure = co_await read_body(parser)) {
-      co_return Outcome{*failure, false};
-    }
+    auto failure = co_await read_body(parser);
+    if (failure) co_return Outcome{std::move(*failure), false};
     auto reply = co_await on_pool(hub_, [&] {
       return answered(hub_, plan, head, parser, std::get<Caller>(admission));
     });
@@ -245,17 +255,18 @@ class Session {
                                " bytes");
   }
 
-  asio::awaitable<bool> unreadable(beast::error_code error) {
-    const bool gone =
-        error == http::error::end_of_stream ||
-        error == http::error::partial_message ||
-        error.category() != make_error_code(http::error::bad_target).category();
-    if (gone) co_return false;
+  asio::awaitable<void> refuse_unreadable(beast::error_code error) {
+    static const auto& http_errors =
+        http::make_error_code(http::error::bad_target).category();
+    const bool gone = error.category() != http_errors ||
+                      error == http::error::end_of_stream ||
+                      error == http::error::partial_message;
+    if (gone) co_return;
     auto reply = error == http::error::header_limit
                      ? text_reply(431, "the headers are too long")
                      : text_reply(400, "this is no HTTP request");
-    if (co_await send(std::move(reply), false, false, 11)) co_await drain();
-    co_return false;
+    const bool sent = co_await send(std::move(reply), false, false, 11);
+    if (sent) co_await drain();
   }
 
   asio::awaitable<bool> send(HttpReply reply, bool head_only, bool keep,

@@ -1,0 +1,83 @@
+#include "tools/arguments.h"
+#include "tools/environment.h"
+#include "tools/open.h"
+#include "tools/output.h"
+#include "tools/serve/http.h"
+#include "tools/serve/options.h"
+#include "tools/serve/protocol.h"
+#include "tools/serve/router.h"
+#include "tools/serve/services.h"
+
+namespace satchel::tools {
+namespace {
+
+using serve::ScopeBy;
+using serve::ServeArguments;
+
+serve::StoreSource::Open opener(Run& run, ScopeBy scope_by) {
+  // The place and the durability are checked now, the store opened later.
+  store_place(run.globals.store);
+  durability(run.globals.durability);
+  const char* identity =
+      scope_by == ScopeBy::user_and_client ? "user+client" : "user";
+  return [&run, identity] {
+    try {
+      return open_to_serve(run, identity);
+    } catch (const Error& error) {
+      write_all(STDERR_FILENO, failure_line(error, run.place));
+      throw;
+    }
+  };
+}
+
+/// A store that is made for other users than these is no place to start with;
+/// one that cannot be opened now may open later.
+void open_at_start(serve::StoreSource& store) {
+  try {
+    store.get();
+  } catch (const Error& error) {
+    if (error.code == ErrorCode::invalid_input) throw;
+  }
+}
+
+Outcome serve_http(const ServeArguments& a, serve::Services& services) {
+  serve::Protocol protocol(services);
+  serve::Authenticator authenticator(a.http.authentication(
+      a.identity(), variable("SATCHEL_WRITER").value_or("")));
+  const auto settings = a.http.http(max_state_bytes());
+  const serve::Router router(settings.path, a.http.hosts(), authenticator,
+                             protocol, services);
+  serve::HttpServer server(settings, router, authenticator);
+  if (a.http.allow_anonymous) {
+    warn(
+        "--allow-anonymous: everyone who can reach this server reads and "
+        "writes one shared bucket");
+  }
+  open_at_start(services.store);
+  write_all(STDERR_FILENO, "satchel: listening on " + server.url() + '\n');
+  server.run();
+  services.store.close();
+  return {};
+}
+
+Outcome serve_command(Run& run, const ServeArguments& a) {
+  const bool http = a.is_http();
+  serve::StoreSource store(opener(run, a.identity()));
+  const auto audit = a.audit();
+  serve::Services services{store, a.policy(), audit.get()};
+  if (http) return serve_http(a, services);
+  throw wrong_usage("stdio");
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, Run& run) {
+  const auto a = std::make_shared<ServeArguments>();
+  CLI::App* command = add_command(
+      app, "serve", "Serve the store to agents, as an MCP server",
+      "satchel serve\n  satchel serve --transport http --tokens tokens.json");
+  a->declare(command);
+  run.actions[command] = [a, &run] { return serve_command(run, *a); };
+}
+
+}  // namespace satchel::tools
