@@ -4,15 +4,25 @@
 #include "tools/output.h"
 #include "tools/serve/http.h"
 #include "tools/serve/options.h"
+#include "tools/serve/principal.h"
 #include "tools/serve/protocol.h"
 #include "tools/serve/router.h"
 #include "tools/serve/services.h"
+#include "tools/serve/stdio.h"
 
 namespace satchel::tools {
 namespace {
 
 using serve::ScopeBy;
 using serve::ServeArguments;
+
+/// On stderr; the server goes on when nobody reads there.
+void tell(const std::string& text) {
+  try {
+    write_all(STDERR_FILENO, text);
+  } catch (const WriteFailure&) {
+  }
+}
 
 serve::StoreSource::Open opener(Run& run, ScopeBy scope_by) {
   // The place and the durability are checked now, the store opened later.
@@ -24,7 +34,7 @@ serve::StoreSource::Open opener(Run& run, ScopeBy scope_by) {
     try {
       return open_to_serve(run, identity);
     } catch (const Error& error) {
-      write_all(STDERR_FILENO, failure_line(error, run.place));
+      tell(failure_line(error, run.place));
       throw;
     }
   };
@@ -54,8 +64,32 @@ Outcome serve_http(const ServeArguments& a, serve::Services& services) {
         "writes one shared bucket");
   }
   open_at_start(services.store);
-  write_all(STDERR_FILENO, "satchel: listening on " + server.url() + '\n');
+  tell("satchel: listening on " + server.url() + '\n');
   server.run();
+  services.store.close();
+  return {};
+}
+
+/// Who calls on stdio: whoever started the program.
+serve::Caller stdio_caller(const Globals& globals) {
+  serve::Caller caller;
+  caller.user = user_name(globals.user);
+  if (serve::is_reserved_user(caller.user)) {
+    throw invalid("user", "the user " + shown(caller.user) +
+                              " begins like the name of somebody who was "
+                              "proven on HTTP; give another SATCHEL_USER");
+  }
+  caller.writer = globals.writer ? writer_name(globals.writer)
+                                 : variable("SATCHEL_WRITER").value_or("");
+  return caller;
+}
+
+Outcome serve_stdio(Run& run, serve::Services& services) {
+  serve::Protocol protocol(services);
+  serve::StdioSettings settings;
+  settings.caller = stdio_caller(run.globals);
+  settings.longest_line = 8 * max_state_bytes() + (std::size_t{1} << 20);
+  serve::serve_stdio(protocol, settings);
   services.store.close();
   return {};
 }
@@ -65,8 +99,7 @@ Outcome serve_command(Run& run, const ServeArguments& a) {
   serve::StoreSource store(opener(run, a.identity()));
   const auto audit = a.audit();
   serve::Services services{store, a.policy(), audit.get()};
-  if (http) return serve_http(a, services);
-  throw wrong_usage("stdio");
+  return http ? serve_http(a, services) : serve_stdio(run, services);
 }
 
 }  // namespace

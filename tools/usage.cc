@@ -1,10 +1,10 @@
 #include "tools/usage.h"
 
 #include <algorithm>
-#include <numeric>
 #include <string_view>
 
 #include "tools/arguments.h"
+#include "tools/nearest.h"
 
 namespace satchel::tools {
 namespace {
@@ -111,30 +111,10 @@ std::vector<std::string> normalized(const CLI::App& app,
   return out;
 }
 
-/// Levenshtein distance.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t change = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({change, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
-}
-
 /// ". Did you mean 'x'?" for the nearest of `known`, if it is near.
 std::string suggestion(const std::string& given,
                        const std::vector<std::string>& known) {
-  std::string best;
-  std::size_t least = std::max<std::size_t>(2, given.size() / 3) + 1;
-  for (const std::string& name : known) {
-    const std::size_t d = distance(given, name);
-    if (d < least) least = d, best = name;
-  }
+  const std::string best = nearest(given, known);
   return best.empty() ? "." : ". Did you mean '" + best + "'?";
 }
 
@@ -186,7 +166,9 @@ void refuse_repeats(const CLI::App& app) {
   for (const CLI::App* a : {&app, static_cast<const CLI::App*>(chosen(app))}) {
     if (!a) continue;
     for (const CLI::Option* option : a->get_options()) {
-      if (!option->get_positional() && option->count() > 1) {
+      const bool list =
+          option->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
+      if (!option->get_positional() && !list && option->count() > 1) {
         throw wrong_usage(option->get_name() + " is given twice; give it once");
       }
     }
@@ -216,8 +198,8 @@ std::unique_ptr<CLI::App> make_parser(Run& run) {
   add_globals(*app, run.globals);
   for (const auto add :
        {add_mint, add_get, add_save, add_patch, add_touch, add_list, add_revoke,
-        add_sweep, add_history, add_changes, add_revert, add_demo, add_version,
-        add_help}) {
+        add_sweep, add_history, add_changes, add_revert, add_serve, add_demo,
+        add_version, add_help}) {
     add(*app, run);
   }
   return app;

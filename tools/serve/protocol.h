@@ -30,8 +30,8 @@ class Protocol {
   static bool is_quick(const Message& message);
 
  private:
-  std::string answer_batch(const Message& batch, const Caller& caller);
-  std::string answer_request(const Message& request, const Caller& caller);
+  Answer answer_batch(const Message& batch, const Caller& caller);
+  Answer answer_request(const Message& request, const Caller& caller);
 
   Services& services_;
 };
