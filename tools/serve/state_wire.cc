@@ -83,7 +83,7 @@ WireReply result(std::string_view json) {
   return {200, R"({"result":)" + std::string(json) + '}', "ok"};
 }
 
-std::string quoted(std::string_view text) {
+std::string json_quoted(std::string_view text) {
   return Document::from_json(Json(std::string(text))).value().text();
 }
 
@@ -210,11 +210,11 @@ WireReply keys(KvScope& kv, const Arguments& args) {
   std::string json = R"({"keys":[)";
   for (const auto& each : page.keys) {
     if (json.back() != '[') json += ',';
-    json += quoted(each.key);
+    json += json_quoted(each.key);
   }
   json += ']';
   if (!page.cursor.empty()) {
-    json += R"(,"cursor":)" + quoted(page.keys.back().key);
+    json += R"(,"cursor":)" + json_quoted(page.keys.back().key);
   }
   return result(json + '}');
 }
@@ -230,7 +230,7 @@ WireReply mget(KvScope& kv, const Arguments& args) {
   std::string json = "{";
   for (const auto& [key, entry] : kv.mget(args.keys()).value()) {
     if (json.size() > 1) json += ',';
-    json += quoted(key) + ':' + entry.value.text();
+    json += json_quoted(key) + ':' + entry.value.text();
   }
   return result(json + '}');
 }
