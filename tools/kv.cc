@@ -234,9 +234,7 @@ void add_key(CLI::App* command, Arguments& a) {
 }
 
 void add_ttl(CLI::App* command, Arguments& a) {
-  add_value(command, "--ttl", a.ttl,
-            "When it expires: 90s 15m 12h 7d, at most "
-            "90d; required",
+  add_value(command, "--ttl", a.ttl, "Required: 90s 15m 12h 7d, at most 90d",
             "T");
 }
 
@@ -251,7 +249,7 @@ void add_counter(CLI::App* command, Arguments& a) {
 void add_kv(CLI::App& app, Run& run) {
   const auto a = std::make_shared<Arguments>();
   CLI::App* kv = add_command(
-      app, "kv", "Small expiring keys of an app: marks, counters, preferences",
+      app, "kv", "Small expiring keys of an app",
       "satchel kv --app mailer incr sent --ttl 1d\n"
       "  satchel kv --app mailer set theme '\"dark\"' --ttl 90d");
   kv->require_subcommand(1);
