@@ -10,7 +10,7 @@ namespace {
 
 /// `text` as a JSON string. Bytes that are no UTF-8 cannot come from a store;
 /// should they, they are replaced so that the object stays readable.
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -28,7 +28,7 @@ class Members {
     return *this;
   }
   Members& text(std::string_view name, std::string_view value) {
-    return raw(name, quoted(value));
+    return raw(name, json_string(value));
   }
   Members& number(std::string_view name, std::uint64_t value) {
     return raw(name, std::to_string(value));
@@ -157,6 +157,77 @@ std::string revoked_object(std::string_view handle) {
 std::string swept_object(std::uint64_t removed) {
   Members m = ok_object();
   m.number("removed", removed);
+  return std::move(m).close();
+}
+
+std::string to_object(std::string_view key, const KvEntry& entry) {
+  Members m = ok_object();
+  m.text("key", key)
+      .raw("value", entry.value.text())
+      .time("expires_at", entry.expires_at);
+  return std::move(m).close();
+}
+
+std::string kv_set_object(std::string_view key, Time expires_at) {
+  Members m = ok_object();
+  m.text("key", key).time("expires_at", expires_at);
+  return std::move(m).close();
+}
+
+std::string kv_has_object(bool exists) {
+  Members m = ok_object();
+  m.raw("exists", exists ? "true" : "false");
+  return std::move(m).close();
+}
+
+std::string kv_removed_object(bool removed) {
+  Members m = ok_object();
+  m.raw("removed", removed ? "true" : "false");
+  return std::move(m).close();
+}
+
+std::string kv_removed_object(std::uint64_t removed) {
+  Members m = ok_object();
+  m.number("removed", removed);
+  return std::move(m).close();
+}
+
+std::string kv_counter_object(std::string_view key, std::int64_t value) {
+  Members m = ok_object();
+  m.text("key", key).raw("value", std::to_string(value));
+  return std::move(m).close();
+}
+
+std::string to_object(const KvPage& page) {
+  std::string keys = "[";
+  for (const auto& each : page.keys) {
+    if (keys.size() > 1) keys += ',';
+    keys += json_string(each.key);
+  }
+  Members m = ok_object();
+  m.raw("keys", keys + ']');
+  if (!page.cursor.empty()) m.text("cursor", page.cursor);
+  return std::move(m).close();
+}
+
+std::string to_object(const std::map<std::string, KvEntry>& entries) {
+  std::string values = "{";
+  for (const auto& [key, entry] : entries) {
+    if (values.size() > 1) values += ',';
+    values += json_string(key) + ':' + entry.value.text();
+  }
+  Members m = ok_object();
+  m.raw("values", values + '}');
+  return std::move(m).close();
+}
+
+std::string to_object(const KvUsage& usage) {
+  Members m = ok_object();
+  m.text("user", usage.user)
+      .text("app", usage.app)
+      .number("used_bytes", usage.used_bytes)
+      .number("limit_bytes", usage.limit_bytes)
+      .number("key_count", usage.key_count);
   return std::move(m).close();
 }
 

@@ -52,6 +52,7 @@ void add_sweep(CLI::App& app, Run& run);
 void add_history(CLI::App& app, Run& run);
 void add_changes(CLI::App& app, Run& run);
 void add_revert(CLI::App& app, Run& run);
+void add_kv(CLI::App& app, Run& run);
 void add_serve(CLI::App& app, Run& run);
 void add_demo(CLI::App& app, Run& run);
 void add_version(CLI::App& app, Run& run);

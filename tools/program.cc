@@ -31,14 +31,16 @@ void reserve_standard_descriptors() {
 
 Outcome perform(CLI::App& app, Run& run,
                 const std::vector<std::string>& arguments) {
-  if (arguments.empty()) return {{}, help_text(app, ""), 2};
+  if (arguments.empty()) return {{}, help_text(app, {}), 2};
   CLI::App* command = nullptr;
   try {
     command = parse(app, arguments);
   } catch (const CLI::Success&) {
-    const auto commands = app.get_subcommands();
-    return {
-        help_text(app, commands.empty() ? "" : commands[0]->get_name()), {}, 0};
+    const CLI::App* called = &app;
+    while (!called->get_subcommands().empty()) {
+      called = called->get_subcommands().front();
+    }
+    return {help_text(app, words_of(called)), {}, 0};
   }
   run.parsed = true;
   if (run.globals.version) command = app.get_subcommand("version");

@@ -45,9 +45,26 @@ void add_globals(CLI::App& app, Globals& globals) {
              "Print the versions, as the command version does");
 }
 
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
 std::string help_hint(const CLI::App* command) {
-  return " See satchel " + (command ? command->get_name() + " " : "") +
-         "--help";
+  const auto words = joined(words_of(command));
+  return " See satchel " + words + (words.empty() ? "" : " ") + "--help";
+}
+
+/// `command` and what it is nested in, out to the program; none is the program.
+std::vector<const CLI::App*> with_parents(const CLI::App& app,
+                                          const CLI::App* command) {
+  std::vector<const CLI::App*> all;
+  for (; command && command != &app; command = command->get_parent()) {
+    all.push_back(command);
+  }
+  all.push_back(&app);
+  return all;
 }
 
 enum class Takes { nothing, value, unknown };
@@ -56,8 +73,7 @@ enum class Takes { nothing, value, unknown };
 /// before any command).
 Takes takes(const CLI::App& app, const CLI::App* command,
             const std::string& name) {
-  for (const CLI::App* a : {command, &app}) {
-    if (!a) continue;
+  for (const CLI::App* a : with_parents(app, command)) {
     for (const CLI::Option* option : a->get_options()) {
       if (option->get_positional() || !option->check_lname(name)) continue;
       return option->get_items_expected_max() > 0 ? Takes::value
@@ -89,7 +105,10 @@ std::vector<std::string> normalized(const CLI::App& app,
     const Takes taken =
         option ? takes(app, command, argument.substr(2, equals - 2))
                : Takes::unknown;
-    if (!is_value && !command) command = command_named(app, argument);
+    if (!is_value) {
+      const auto* named = command_named(command ? *command : app, argument);
+      if (named) command = named;
+    }
     if (!is_value && argument == "++") {
       throw wrong_usage("'++' means nothing here." + help_hint(nullptr));
     }
@@ -121,8 +140,7 @@ std::string suggestion(const std::string& given,
 std::vector<std::string> option_names(const CLI::App& app,
                                       const CLI::App* command) {
   std::vector<std::string> names;
-  for (const CLI::App* a : {&app, command}) {
-    if (!a) continue;
+  for (const CLI::App* a : with_parents(app, command)) {
     for (const CLI::Option* option : a->get_options()) {
       for (const std::string& name : option->get_lnames()) {
         names.push_back("--" + name);
@@ -132,9 +150,20 @@ std::vector<std::string> option_names(const CLI::App& app,
   return names;
 }
 
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+/// The innermost command that was called.
 CLI::App* chosen(const CLI::App& app) {
   const auto commands = app.get_subcommands();
-  return commands.empty() ? nullptr : commands.front();
+  if (commands.empty()) return nullptr;
+  CLI::App* nested = chosen(*commands.front());
+  return nested ? nested : commands.front();
 }
 
 /// Refuses the first argument that belongs nowhere.
@@ -149,22 +178,18 @@ void refuse_leftovers(const CLI::App& app) {
                         suggestion(name, option_names(app, command)) +
                         help_hint(command));
     }
-    if (command) {
-      throw wrong_usage(command->get_name() + ": " + shown(argument) +
+    const auto names = command_names(command ? *command : app);
+    if (names.empty()) {
+      throw wrong_usage(joined(words_of(command)) + ": " + shown(argument) +
                         " is one argument too many." + help_hint(command));
     }
-    std::vector<std::string> names;
-    for (const CLI::App* c : app.get_subcommands(nullptr)) {
-      names.push_back(c->get_name());
-    }
     throw wrong_usage("unknown command " + shown(argument) +
-                      suggestion(argument, names) + help_hint(nullptr));
+                      suggestion(argument, names) + help_hint(command));
   }
 }
 
 void refuse_repeats(const CLI::App& app) {
-  for (const CLI::App* a : {&app, static_cast<const CLI::App*>(chosen(app))}) {
-    if (!a) continue;
+  for (const CLI::App* a : with_parents(app, chosen(app))) {
     for (const CLI::Option* option : a->get_options()) {
       const bool list =
           option->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
@@ -179,9 +204,16 @@ void refuse_missing(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_positional() && option->get_required() &&
         option->count() == 0) {
-      throw wrong_usage(command.get_name() + " needs " + option->get_name() +
-                        '.' + help_hint(&command));
+      throw wrong_usage(joined(words_of(&command)) + " needs " +
+                        option->get_name() + '.' + help_hint(&command));
     }
+  }
+  const auto names = command_names(command);
+  if (!names.empty()) {
+    std::string list;
+    for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
+    throw wrong_usage(joined(words_of(&command)) + " needs a command: " + list +
+                      '.' + help_hint(&command));
   }
 }
 
@@ -198,8 +230,8 @@ std::unique_ptr<CLI::App> make_parser(Run& run) {
   add_globals(*app, run.globals);
   for (const auto add :
        {add_mint, add_get, add_save, add_patch, add_touch, add_list, add_revoke,
-        add_sweep, add_history, add_changes, add_revert, add_serve, add_demo,
-        add_version, add_help}) {
+        add_sweep, add_history, add_changes, add_revert, add_kv, add_serve,
+        add_demo, add_version, add_help}) {
     add(*app, run);
   }
   return app;
@@ -222,27 +254,40 @@ CLI::App* parse(CLI::App& app, std::vector<std::string> arguments) {
   return chosen(app);
 }
 
-std::string help_text(CLI::App& app, const std::string& command) {
-  if (command.empty()) return app.help();
-  std::vector<std::string> names;
-  for (CLI::App* c : app.get_subcommands(nullptr)) {
-    // CLI11 prefixes the help of a command with its parent's name only when
-    // told.
-    if (c->get_name() == command) return c->help("satchel");
-    names.push_back(c->get_name());
+std::vector<std::string> words_of(const CLI::App* command) {
+  std::vector<std::string> words;
+  for (; command && command->get_parent(); command = command->get_parent()) {
+    words.insert(words.begin(), command->get_name());
   }
-  throw wrong_usage("unknown command " + shown(command) +
-                    suggestion(command, names) + help_hint(nullptr));
+  return words;
+}
+
+std::string help_text(CLI::App& app, const std::vector<std::string>& command) {
+  const CLI::App* named = &app;
+  // CLI11 prefixes the help of a command with its parents' names only when
+  // told.
+  std::string parents;
+  for (const auto& word : command) {
+    parents += (parents.empty() ? "" : " ") + named->get_name();
+    const auto* next = command_named(*named, word);
+    if (!next) {
+      throw wrong_usage("unknown command " + shown(word) +
+                        suggestion(word, command_names(*named)) +
+                        help_hint(named));
+    }
+    named = next;
+  }
+  return named->help(parents);
 }
 
 void add_help(CLI::App& app, Run& run) {
-  const auto name = std::make_shared<std::string>();
+  const auto words = std::make_shared<std::vector<std::string>>();
   CLI::App* command =
       add_command(app, "help", "Explain a command", "satchel help mint");
-  add_positional(command, "COMMAND", *name, "Which; else the program")
-      ->required(false);
-  run.actions[command] = [&app, name] {
-    return Outcome{help_text(app, *name), {}, 0};
+  command->add_option("COMMAND", *words, "Which; else the program")
+      ->type_name("");
+  run.actions[command] = [&app, words] {
+    return Outcome{help_text(app, *words), {}, 0};
   };
 }
 

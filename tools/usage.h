@@ -18,9 +18,12 @@ std::unique_ptr<CLI::App> make_parser(Run& run);
 /// (arguments) for wrong usage, CLI::Success for a request of help.
 CLI::App* parse(CLI::App& app, std::vector<std::string> arguments);
 
-/// The help text of the program or, named, of a command; throws wrong usage
-/// for a command that does not exist.
-std::string help_text(CLI::App& app, const std::string& command);
+/// The help text of the program or, named word by word, of a command; throws
+/// wrong usage for a command that does not exist.
+std::string help_text(CLI::App& app, const std::vector<std::string>& command);
+
+/// The words that `command` is called by: none for the program itself.
+std::vector<std::string> words_of(const CLI::App* command);
 
 /// Whether "--json" stands among the options of `arguments`, also when the
 /// rest cannot be parsed.

@@ -41,6 +41,14 @@ std::string shown(std::string_view key) {
   return part;
 }
 
+/// In the largest unit that says it exactly.
+std::string shown(std::chrono::milliseconds time) {
+  using namespace std::chrono_literals;
+  if (time % 24h == 0ms) return std::to_string(time / 24h) + " days";
+  if (time % 1s == 0ms) return std::to_string(time / 1s) + " seconds";
+  return std::to_string(time.count()) + " milliseconds";
+}
+
 }  // namespace
 
 void check_app(std::string_view app) {
@@ -97,13 +105,12 @@ std::uint64_t checked_kv_ttl(const Ttl& ttl, const Options& options) {
       ttl.duration() <= most) {
     return static_cast<std::uint64_t>(ttl.duration().count());
   }
-  const auto reason =
-      ttl.kind() != Ttl::Kind::duration
-          ? std::string("is required: every entry expires")
-      : ttl.duration() < milliseconds(1)
-          ? std::string("must be at least a millisecond")
-          : "must be at most " + std::to_string(most.count()) +
-                " milliseconds; keep what lives longer in a handle";
+  const auto reason = ttl.kind() != Ttl::Kind::duration
+                          ? std::string("is required: every entry expires")
+                      : ttl.duration() < milliseconds(1)
+                          ? std::string("must be at least a millisecond")
+                          : "must be at most " + shown(most) +
+                                "; keep what lives longer in a handle";
   auto error = invalid("ttl", "the ttl " + reason);
   error.details["reason"] = reason;
   throw error;
@@ -147,10 +154,11 @@ Error kv_quota_exceeded(std::uint64_t used, std::uint64_t needed,
 }
 
 Error type_mismatch(std::string_view key, std::string_view actual) {
-  return {ErrorCode::type_mismatch,
-          "the key holds no counter but " + std::string(actual) +
-              "; a counter is an integer",
-          {{"key", key}, {"actual", actual}}};
+  return {
+      ErrorCode::type_mismatch,
+      "the key holds no counter, which is an integer, but a value of type " +
+          std::string(actual),
+      {{"key", key}, {"actual", actual}}};
 }
 
 Error condition_failed(std::string_view what) {
@@ -161,30 +169,6 @@ Error condition_failed(std::string_view what) {
 Error counter_out_of_range() {
   return invalid("by",
                  "the counter would leave ±(2^53 - 1); nothing was changed");
-}
-
-Error with_kv_code(Error error) {
-  const auto code = [&]() -> const char* {
-    switch (error.code) {
-      case ErrorCode::quota_exceeded:
-        return "QUOTA_EXCEEDED";
-      case ErrorCode::value_too_large:
-        return "VALUE_TOO_LARGE";
-      case ErrorCode::type_mismatch:
-        return "TYPE_MISMATCH";
-      case ErrorCode::invalid_input: {
-        const auto field = error.details.value("field", "");
-        if (field == "key") return "INVALID_KEY";
-        if (field == "ttl") return "INVALID_TTL";
-        if (field == "user" || field == "app") return "INVALID_CONTEXT";
-        return "INVALID_ARGUMENT";
-      }
-      default:
-        return nullptr;
-    }
-  }();
-  if (code != nullptr) error.details["kv_code"] = code;
-  return error;
 }
 
 }  // namespace satchel::embedded

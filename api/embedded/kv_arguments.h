@@ -42,7 +42,4 @@ Error type_mismatch(std::string_view key, std::string_view actual);
 Error condition_failed(std::string_view what);
 Error counter_out_of_range();
 
-/// Adds the kv_code that belongs to the error, if there is one.
-Error with_kv_code(Error error);
-
 }  // namespace satchel::embedded

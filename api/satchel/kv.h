@@ -89,6 +89,10 @@ struct KvKeysOptions {
   std::string after{};
 };
 
+/// Adds to the error the kv_code that belongs to it, if there is one; for
+/// callers that check arguments of their own before a call.
+Error with_kv_code(Error error);
+
 /// The entries of one user and one app. Thread-safe. Cheap to make; must not
 /// be used after its store was destroyed (after close() calls are refused with
 /// store_closed).

@@ -6,10 +6,12 @@
 // Error::to_payload.) All functions are pure and thread-safe.
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
 #include "satchel/handle.h"
+#include "satchel/kv.h"
 
 namespace satchel {
 
@@ -30,6 +32,26 @@ std::string to_object(const Changes& changes);
 std::string revoked_object(std::string_view handle);
 /// {"ok":true,"removed":N}
 std::string swept_object(std::uint64_t removed);
+
+// The same of key-value calls.
+
+/// {"ok":true,"key","value","expires_at"}
+std::string to_object(std::string_view key, const KvEntry& entry);
+/// {"ok":true,"key","expires_at"}
+std::string kv_set_object(std::string_view key, Time expires_at);
+/// {"ok":true,"exists":B}
+std::string kv_has_object(bool exists);
+/// {"ok":true,"removed":B}, and of a prefix {"ok":true,"removed":N}
+std::string kv_removed_object(bool removed);
+std::string kv_removed_object(std::uint64_t removed);
+/// {"ok":true,"key","value":N}
+std::string kv_counter_object(std::string_view key, std::int64_t value);
+/// {"ok":true,"keys":[…],"cursor"?}
+std::string to_object(const KvPage& page);
+/// {"ok":true,"values":{key:value}}
+std::string to_object(const std::map<std::string, KvEntry>& entries);
+/// {"ok":true,"user","app","used_bytes","limit_bytes","key_count"}
+std::string to_object(const KvUsage& usage);
 
 /// The same members as to_object's, as a tree and without "ok" (what
 /// stale_write carries as `current`).

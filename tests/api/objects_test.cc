@@ -127,5 +127,30 @@ TEST(ObjectsTest, TreeHasTheSameMembersWithoutOk) {
   EXPECT_EQ(to_json(s).dump(), expected.dump());
 }
 
+TEST(ObjectsTest, KeyValueResults) {
+  const Time time{};
+  const auto value =
+      Document::parse(R"({"a":[1.0,725653563933458432]})").value();
+  const KvEntry entry{value, time};
+  EXPECT_EQ(to_object("k", entry),
+            R"({"ok":true,"key":"k","value":{"a":[1.0,725653563933458432]},)"
+            R"("expires_at":"1970-01-01T00:00:00.000000Z"})");
+  EXPECT_EQ(kv_set_object("k", time),
+            R"({"ok":true,"key":"k",)"
+            R"("expires_at":"1970-01-01T00:00:00.000000Z"})");
+  EXPECT_EQ(kv_has_object(true), R"({"ok":true,"exists":true})");
+  EXPECT_EQ(kv_removed_object(false), R"({"ok":true,"removed":false})");
+  EXPECT_EQ(kv_removed_object(std::uint64_t{3}), R"({"ok":true,"removed":3})");
+  EXPECT_EQ(kv_counter_object("c", -1), R"({"ok":true,"key":"c","value":-1})");
+  EXPECT_EQ(to_object(KvPage{{{"a", time}, {"b", time}}, "next"}),
+            R"({"ok":true,"keys":["a","b"],"cursor":"next"})");
+  EXPECT_EQ(to_object(std::map<std::string, KvEntry>{{"__proto__", entry}}),
+            R"({"ok":true,"values":{"__proto__":)"
+            R"({"a":[1.0,725653563933458432]}}})");
+  EXPECT_EQ(to_object(KvUsage{"u", "a", 1, 2, 3}),
+            R"({"ok":true,"user":"u","app":"a","used_bytes":1,)"
+            R"("limit_bytes":2,"key_count":3})");
+}
+
 }  // namespace
 }  // namespace satchel

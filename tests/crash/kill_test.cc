@@ -3,7 +3,6 @@
 // a call that is sent again with its request id happens once.
 
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <thread>
 
 #include "storage/database.h"
+#include "tests/crash/dying.h"
 #include "tests/crash/scenario.h"
 #include "tests/support/process.h"
 
@@ -110,30 +110,10 @@ Options crash_options(int durability) {
 
 // ---- the process that is killed
 
-/// The kernel ends this process after so long; nothing here can delay it.
-void die_after(int microseconds) {
-  sigevent event{};
-  event.sigev_notify = SIGEV_SIGNAL;
-  event.sigev_signo = SIGKILL;
-  timer_t timer;
-  itimerspec when{};
-  when.it_value.tv_nsec = microseconds * 1000L;
-  if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 ||
-      timer_settime(timer, 0, &when, nullptr) != 0) {
-    _exit(3);
-  }
-}
-
-/// One write, so that lines of several threads stay whole and none is held
-/// back in this process.
 void tell(const char* word, const Call& call) {
   std::ostringstream line;
   line << word << ' ' << call << '\n';
-  const auto text = line.str();
-  if (::write(STDOUT_FILENO, text.data(), text.size()) !=
-      static_cast<ssize_t>(text.size())) {
-    _exit(4);
-  }
+  test::tell(line.str());
 }
 
 /// The next call of a writer whose last one, acknowledged, was `last`.
@@ -424,12 +404,6 @@ class KillTest : public testing::Test {
   std::uint64_t already_ = 0;
   std::uint64_t anew_ = 0;
 };
-
-/// SATCHEL_CRASH_ROUNDS and SATCHEL_CRASH_SEED choose more and others.
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 TEST_F(KillTest, EveryAcknowledgedWriteSurvives) {
   const auto rounds = from_environment("SATCHEL_CRASH_ROUNDS", 100);

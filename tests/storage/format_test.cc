@@ -64,12 +64,21 @@ RequestRecord some_request() {
   return record;
 }
 
+constexpr std::uint64_t kKvDeadline = 1'790'086'400'000'000;
+constexpr const char* kKvValue = R"({"a":[1,"\u0001"]})";
+
+std::string some_kv() { return encode_kv("k", kKvDeadline, kKvValue); }
+
 TEST(FormatTest, GoldenKeys) {
   EXPECT_EQ(hex(escaped(std::string("a\0b", 3))), "6100ff620001");
   EXPECT_EQ(hex(user_key("ab", "note_x")), "616200016e6f74655f78");
   EXPECT_EQ(hex(base_key(1025, 7, kNever)),
             "00000000000004010000000000000007ffffffffffffffff");
   EXPECT_EQ(hex(log_key(1025, 7)), "00000000000004010000000000000007");
+  EXPECT_EQ(hex(scope_prefix("ab", "c\xc3\xa9") + "n:1"),
+            "61620001"
+            "63c3a90001"
+            "6e3a31");
 }
 
 TEST(FormatTest, GoldenRecords) {
@@ -89,6 +98,9 @@ TEST(FormatTest, GoldenRecords) {
   EXPECT_EQ(hex(encode_base("k", "{}")), "139a5727ad086af9007b7d");
   EXPECT_EQ(hex(encode_meta("cutoff", encode_u64(5))),
             "6be38717358cb7430000000000000005");
+  EXPECT_EQ(hex(some_kv()),
+            "9d4f022c8e3b1d1900065c12f7fd4000007b2261223a5b312c225c753030"
+            "3031225d7d");
 }
 
 TEST(FormatTest, RecordsReadBack) {
@@ -100,6 +112,13 @@ TEST(FormatTest, RecordsReadBack) {
   EXPECT_EQ(encode("k", request), encode("k", some_request()));
   EXPECT_EQ(decode_base("k", encode_base("k", "{\"a\":1}")), "{\"a\":1}");
   EXPECT_EQ(decode_meta("k", encode_meta("k", "v")), "v");
+  const auto kv = decode_kv("k", some_kv());
+  EXPECT_EQ(kv.deadline, kKvDeadline);
+  EXPECT_EQ(kv.value, kKvValue);
+  std::uint64_t deadline = 0;
+  const auto record = some_kv();
+  EXPECT_EQ(peek_kv("k", record, &deadline), kKvValue);
+  EXPECT_EQ(deadline, kKvDeadline);
 }
 
 /// Calls `decode` with every byte of `value` changed in turn, with every
@@ -143,11 +162,21 @@ TEST(FormatTest, EveryDamagedByteIsFound) {
   expect_all_damage_found(
       encode_meta("k", "v"),
       [](std::string_view k, const std::string& v) { decode_meta(k, v); });
+  expect_all_damage_found(
+      some_kv(),
+      [](std::string_view k, const std::string& v) { decode_kv(k, v); });
+  expect_all_damage_found(some_kv(),
+                          [](std::string_view k, const std::string& v) {
+                            std::uint64_t deadline;
+                            peek_kv(k, v, &deadline);
+                          });
 }
 
 TEST(FormatTest, ARecordOfAnotherFamilyDoesNotVerify) {
   EXPECT_THROW(decode_meta("k", encode_base("k", "{}")), Failure);
   EXPECT_THROW(decode_log("k", encode("k", some_head())), Failure);
+  EXPECT_THROW(decode_kv("k", encode("k", some_request())), Failure);
+  EXPECT_THROW(decode_request("k", some_kv()), Failure);
 }
 
 TEST(FormatTest, FiltersKeepWhatDoesNotVerify) {
@@ -164,6 +193,16 @@ TEST(FormatTest, FiltersKeepWhatDoesNotVerify) {
   EXPECT_EQ(time, some_request().deadline);
   request.back() = static_cast<char>(request.back() ^ 1);
   EXPECT_FALSE(request_deadline("k", request, &time));
+
+  EXPECT_TRUE(kv_deadline("k", some_kv(), &time));
+  EXPECT_EQ(time, kKvDeadline);
+  for (std::size_t i = 0; i < some_kv().size(); ++i) {
+    auto kv = some_kv();
+    kv[i] = static_cast<char>(kv[i] ^ 1);
+    EXPECT_FALSE(kv_deadline("k", kv, &time)) << i;
+    EXPECT_FALSE(kv_deadline("k", some_kv().substr(0, i), &time)) << i;
+  }
+  EXPECT_FALSE(kv_deadline("l", some_kv(), &time));
 
   auto head = some_head();
   EXPECT_FALSE(is_tombstone_before("k", encode("k", head), kNever));
@@ -205,6 +244,38 @@ TEST(FormatTest, UserKeysSplitAndNeverMeet) {
   EXPECT_FALSE(split_user_key("no end", &user, &name));
   EXPECT_FALSE(split_user_key(std::string("a\0", 2), &user, &name));
   EXPECT_FALSE(split_user_key(std::string("a\0\x02", 3), &user, &name));
+}
+
+TEST(FormatTest, ScopesNeverMeet) {
+  const std::vector<std::string> names = {"a",
+                                          "ab",
+                                          "b",
+                                          "a:b",
+                                          std::string("a\0", 2),
+                                          std::string("a\0\x01", 3),
+                                          std::string("\0\x01", 2),
+                                          std::string("a\0\xff", 3),
+                                          "a\xff",
+                                          "\xff\xff",
+                                          "\x01",
+                                          std::string("\0", 1)};
+  int pairs = 0;
+  for (const auto& user : names) {
+    for (const auto& app : names) {
+      const auto key = scope_prefix(user, app) + "k:1";
+      const auto end = prefix_end(scope_prefix(user, app));
+      EXPECT_LT(key, end);
+      for (const auto& other_user : names) {
+        for (const auto& other_app : names) {
+          const auto other = scope_prefix(other_user, other_app);
+          EXPECT_EQ(key.starts_with(other),
+                    user == other_user && app == other_app);
+          ++pairs;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(pairs, 12 * 12 * 12 * 12);
 }
 
 }  // namespace

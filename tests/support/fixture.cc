@@ -191,7 +191,7 @@ std::unique_ptr<KvScope> StoreFixture::kv(std::string_view app,
   scopes_.emplace(user, app);
   return scope;
 }
-Time StoreFixture::put(std::string_view key, const JsonInput& value, Ttl ttl) {
+Time StoreFixture::put(std::string_view key, const KvValue& value, Ttl ttl) {
   return kv()->set(key, value, {.ttl = ttl}).value();
 }
 std::int64_t StoreFixture::add(std::string_view key, std::int64_t by, Ttl ttl) {
@@ -211,6 +211,7 @@ std::vector<KvKey> StoreFixture::keys_of(KvScope& scope, KvKeysOptions o) {
     all.insert(all.end(), p.keys.begin(), p.keys.end());
     if (p.cursor.empty()) return all;
     o.cursor = p.cursor;
+    o.after.clear();
   }
   ADD_FAILURE() << "keys never ends";
   return all;

@@ -121,6 +121,19 @@ Error expect_error(
                      where);
 }
 
+/// The same for a key-value call, with the original's code; empty: none.
+template <class T>
+Error expect_kv_error(
+    const Result<T>& result, ErrorCode code, std::string_view kv_code,
+    std::string_view field = {},
+    std::source_location where = std::source_location::current()) {
+  auto error = expect_error(result, code, field, where);
+  const testing::ScopedTrace trace(where.file_name(),
+                                   static_cast<int>(where.line()), "kv_code");
+  EXPECT_EQ(error.details.value("kv_code", ""), kv_code) << error.to_payload();
+  return error;
+}
+
 /// The store of one test. Words throw the Error of a call that is refused
 /// (which fails the test), and act for kUser unless the options name another.
 /// Words are thread-safe; open, close and reopen are not.
@@ -162,7 +175,7 @@ class StoreFixture {
   std::unique_ptr<KvScope> kv(std::string_view app = kApp,
                               std::string_view user = kUser);
   // Of the scope (kUser, kApp):
-  Time put(std::string_view key, const JsonInput& value, Ttl ttl = 1h);
+  Time put(std::string_view key, const KvValue& value, Ttl ttl = 1h);
   std::int64_t add(std::string_view key, std::int64_t by = 1, Ttl ttl = 1h);
   /// The canonical text; none when the key is not there.
   std::optional<std::string> value_of(std::string_view key);

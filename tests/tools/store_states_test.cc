@@ -22,6 +22,13 @@ class StoreStatesTest : public ProgramTest {
             {"history", kHandle},
             {"changes", kHandle, "--since", "0"}};
   }
+  static std::vector<Words> kv_readers() {
+    return {{"kv", "--app", "a", "get", "k"},
+            {"kv", "--app", "a", "has", "k"},
+            {"kv", "--app", "a", "keys"},
+            {"kv", "--app", "a", "mget", "k"},
+            {"kv", "--app", "a", "usage"}};
+  }
   static std::vector<Words> writers() {
     return {{"mint", "note", "{}"},
             {"save", kHandle, "{}", "--expect-version", "1"},
@@ -29,12 +36,16 @@ class StoreStatesTest : public ProgramTest {
             {"touch", kHandle, "--persist"},
             {"revoke", kHandle},
             {"sweep"},
-            {"revert", kHandle, "--to", "1"}};
+            {"revert", kHandle, "--to", "1"},
+            {"kv", "--app", "a", "set", "k", "1", "--ttl", "1h"},
+            {"kv", "--app", "a", "incr", "k", "--ttl", "1h"},
+            {"kv", "--app", "a", "delete", "k"}};
   }
   /// Every command fails so, says where, and changes not one byte.
   void all_refuse(const std::string& code, int exit_code) {
     const auto before = files();
     std::vector<Words> all = readers();
+    for (const Words& w : kv_readers()) all.push_back(w);
     for (const Words& w : writers()) all.push_back(w);
     for (const Words& words : all) {
       SCOPED_TRACE(testing::PrintToString(words));

@@ -43,6 +43,12 @@ TEST_F(UsageTest, EveryHelpHasAnExampleAndFits80Columns) {
     calls.push_back({c, "--help"});
     calls.push_back({"help", c});
   }
+  calls.push_back({"kv", "--help"});
+  for (const auto* c : {"get", "set", "has", "delete", "incr", "decr", "keys",
+                        "mget", "usage"}) {
+    calls.push_back({"kv", c, "--help"});
+    calls.push_back({"help", "kv", c});
+  }
   for (const Words& words : calls) {
     SCOPED_TRACE(testing::PrintToString(words));
     const Finished done = satchel(words);
