@@ -248,10 +248,10 @@ void add_counter(CLI::App* command, Arguments& a) {
 
 void add_kv(CLI::App& app, Run& run) {
   const auto a = std::make_shared<Arguments>();
-  CLI::App* kv = add_command(
-      app, "kv", "Small expiring keys of an app",
-      "satchel kv --app mailer incr sent --ttl 1d\n"
-      "  satchel kv --app mailer set theme '\"dark\"' --ttl 90d");
+  CLI::App* kv =
+      add_command(app, "kv", "Small expiring keys of an app",
+                  "satchel kv --app mailer incr sent --ttl 1d\n"
+                  "  satchel kv --app mailer set theme '\"dark\"' --ttl 90d");
   kv->require_subcommand(1);
   add_value(kv, "--app", a->app, "Whose keys these are; required", "A");
   auto* c = add(kv, a, run, "get", "Print a value", "get theme", get);

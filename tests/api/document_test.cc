@@ -106,12 +106,13 @@ TEST(ErrorPayload, IsValidWhateverItHolds) {
 
 TEST(ErrorCodes, HaveNamesAndExitCodes) {
   const std::vector<std::pair<std::string_view, int>> expected = {
-      {"handle_not_found", 1}, {"handle_expired", 1}, {"version_gone", 1},
-      {"invalid_input", 2},    {"patch_error", 2},    {"state_too_large", 2},
-      {"quota_exceeded", 2},   {"stale_write", 3},    {"request_conflict", 3},
-      {"store_corrupt", 4},    {"backend_error", 5},  {"internal_error", 5},
-      {"read_only", 5},        {"format_too_new", 5}, {"not_a_store", 5},
-      {"store_closed", 5},     {"store_locked", 7}};
+      {"handle_not_found", 1}, {"handle_expired", 1},  {"version_gone", 1},
+      {"key_not_found", 1},    {"invalid_input", 2},   {"patch_error", 2},
+      {"state_too_large", 2},  {"value_too_large", 2}, {"quota_exceeded", 2},
+      {"type_mismatch", 2},    {"stale_write", 3},     {"request_conflict", 3},
+      {"condition_failed", 3}, {"store_corrupt", 4},   {"backend_error", 5},
+      {"internal_error", 5},   {"read_only", 5},       {"format_too_new", 5},
+      {"not_a_store", 5},      {"store_closed", 5},    {"store_locked", 7}};
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const auto code = static_cast<ErrorCode>(i);
     EXPECT_EQ(name(code), expected[i].first);
