@@ -13,7 +13,7 @@
 
 namespace satchel::tools::serve {
 
-/// Names that hosts add to any call; they are ignored. (tools/README.md lists
+/// Names that hosts add to any call; they are ignored. (README.md lists
 /// them.)
 inline constexpr std::string_view kTolerated[] = {
     "_meta",      "explanation", "random_string",
