@@ -11,4 +11,6 @@ build tsan threads_tests
 show "testing tsan" ctest --preset tsan
 build release release_tests
 show "testing release" ctest --preset release
+show "testing with real MCP clients" \
+  tests/serve/clients/run.sh build/release/bin/satchel
 say "all tests passed"

@@ -228,7 +228,8 @@ WireReply count(KvScope& kv, const Arguments& args, bool up) {
 
 WireReply mget(KvScope& kv, const Arguments& args) {
   std::string json = "{";
-  for (const auto& [key, entry] : kv.mget(args.keys()).value()) {
+  const auto entries = kv.mget(args.keys());
+  for (const auto& [key, entry] : entries.value()) {
     if (json.size() > 1) json += ',';
     json += json_quoted(key) + ':' + entry.value.text();
   }
