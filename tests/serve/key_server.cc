@@ -57,10 +57,10 @@ void KeyServer::run() {
       const std::lock_guard lock(mutex_);
       body = body_;
     }
-    const auto answer = std::string(body.empty() ? "HTTP/1.1 500 No\r\n"
-                                                 : "HTTP/1.1 200 OK\r\n") +
-                        "Content-Length: " + std::to_string(body.size()) +
-                        "\r\nConnection: close\r\n\r\n" + body;
+    std::string answer =
+        body.empty() ? "HTTP/1.1 500 No\r\n" : "HTTP/1.1 200 OK\r\n";
+    answer.append("Content-Length: ").append(std::to_string(body.size()));
+    answer.append("\r\nConnection: close\r\n\r\n").append(body);
     ::send(fd, answer.data(), answer.size(), MSG_NOSIGNAL);
     ::close(fd);
   }
