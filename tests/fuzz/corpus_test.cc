@@ -16,8 +16,8 @@ namespace {
 /// How many inputs tests/fuzz/corpus/NAME has; `target` takes each.
 int replay(const char* name, void (*target)(std::string_view)) {
   const char* source = std::getenv("SATCHEL_SOURCE_DIR");
-  const auto folder = std::filesystem::path(source ? source : ".") /
-                      "tests/fuzz/corpus" / name;
+  const auto folder =
+      std::filesystem::path(source ? source : ".") / "tests/fuzz/corpus" / name;
   int replayed = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     std::ifstream file(entry.path(), std::ios::binary);

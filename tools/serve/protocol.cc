@@ -236,12 +236,12 @@ Answer Protocol::answer_batch(const Message& batch, const Caller& caller) {
       one = error->body();
     } else {
       const auto& message = std::get<Message>(element);
-      one = message.kind == MessageKind::request &&
-                    message.method == "initialize"
-                ? rpc_error(rpc::kInvalidRequest,
-                            "initialize cannot stand in a batch", message.id)
-                      .body()
-                : answer(message, caller).body;
+      one =
+          message.kind == MessageKind::request && message.method == "initialize"
+              ? rpc_error(rpc::kInvalidRequest,
+                          "initialize cannot stand in a batch", message.id)
+                    .body()
+              : answer(message, caller).body;
     }
     if (!one.empty()) out.append(out.empty() ? "[" : ",").append(one);
   }

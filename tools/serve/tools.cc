@@ -71,10 +71,11 @@ std::string written(const Call& call, Snapshot snapshot) {
   const std::string size = std::to_string(snapshot.state->size_bytes());
   snapshot.state.reset();
   object = with(to_object(snapshot), "size_bytes", size);
-  return with(std::move(object), "note",
-              json_quoted("The write was applied. The state is left out, because it "
-                     "is too large for one reply; read parts of it with "
-                     "state_load and path."));
+  return with(
+      std::move(object), "note",
+      json_quoted("The write was applied. The state is left out, because it "
+                  "is too large for one reply; read parts of it with "
+                  "state_load and path."));
 }
 
 /// What a model should know that creates although it has such states.
