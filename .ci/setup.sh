@@ -12,7 +12,7 @@ packages=(
   g++ cmake ninja-build ccache pkg-config clang-format git ca-certificates
   librocksdb-dev nlohmann-json3-dev libsimdjson-dev libxxhash-dev libb2-dev libcli11-dev
   libgtest-dev libgmock-dev libbenchmark-dev
-  libboost1.81-dev libssl-dev libcjose-dev
+  libboost1.81-dev libssl-dev libcjose-dev libcurl4-openssl-dev
 )
 
 say() {

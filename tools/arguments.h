@@ -1,7 +1,6 @@
 #pragma once
 // Declaring and reading what stands on the command line.
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +9,10 @@
 #include "satchel/document.h"
 #include "satchel/error.h"
 #include "tools/command.h"
+
+namespace CLI {
+class Option;
+}  // namespace CLI
 
 namespace satchel::tools {
 

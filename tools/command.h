@@ -1,11 +1,14 @@
 #pragma once
 // What the commands of the program have in common.
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace satchel::tools {
 

@@ -1,5 +1,6 @@
 // The key-value commands: satchel kv --app A COMMAND.
 
+#include <CLI/CLI.hpp>
 #include <iterator>
 #include <memory>
 #include <utility>

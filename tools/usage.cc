@@ -1,5 +1,6 @@
 #include "tools/usage.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <string_view>
 

@@ -1,7 +1,6 @@
 #pragma once
 // The command line as a whole: global options, help, wrong usage.
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>

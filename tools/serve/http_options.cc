@@ -1,5 +1,6 @@
 #include "tools/serve/http_options.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <sstream>
 #include <utility>

@@ -1,7 +1,6 @@
 #pragma once
 // The options of `satchel serve` that are about HTTP.
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +8,10 @@
 #include "tools/serve/authenticate.h"
 #include "tools/serve/http.h"
 #include "tools/serve/http_rules.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace satchel::tools::serve {
 

@@ -56,7 +56,7 @@ bool RateLimit::take(std::chrono::microseconds now) {
 
 /// Outlives the KeySource while its thread hangs in a name server.
 struct KeySource::State {
-  std::optional<Url> url;
+  std::string url;
   std::string path;
   const std::shared_ptr<const Clock> clock = system_clock();
 
@@ -75,7 +75,8 @@ struct KeySource::State {
   std::string complaint;
 
   std::shared_ptr<const KeySet> read() const {
-    return std::make_shared<const KeySet>(url ? fetch(*url) : read_file(path));
+    return std::make_shared<const KeySet>(url.empty() ? read_file(path)
+                                                      : fetch(url));
   }
 
   void read_and_tell() {
@@ -115,7 +116,8 @@ struct KeySource::State {
 KeySource::KeySource(const std::string& place)
     : state_(std::make_shared<State>()) {
   if (place.find("://") != place.npos) {
-    state_->url = parse_fetch_url(place);
+    check_fetch_url(place);
+    state_->url = place;
   } else {
     state_->path = place;
     state_->keys = state_->read();

@@ -1,7 +1,6 @@
 #pragma once
 // The options of `satchel serve` that both transports have.
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +8,10 @@
 #include "tools/serve/audit.h"
 #include "tools/serve/http_options.h"
 #include "tools/serve/policy.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace satchel::tools::serve {
 
