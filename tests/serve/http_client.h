@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/tools/program.h"
+#include "tests/support/program.h"
 
 namespace satchel::test {
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "satchel/json.h"
-#include "tests/tools/program.h"
+#include "tests/support/program.h"
 #include "tools/serve/raw_json.h"
 
 namespace satchel::tools::serve {

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "satchel/patch.h"
-#include "tests/tools/program.h"
+#include "tests/support/program.h"
 
 namespace satchel::test {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <regex>
 
-#include "tests/tools/program.h"
+#include "tests/support/program.h"
 
 namespace satchel::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "tests/tools/program.h"
+#include "tests/support/program.h"
 
 namespace satchel::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <regex>
 #include <set>
 
-#include "tests/tools/program.h"
+#include "tests/support/program.h"
 
 namespace satchel::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "satchel/store.h"
-#include "tests/tools/program.h"
+#include "tests/support/program.h"
 
 namespace satchel::test {
 namespace {

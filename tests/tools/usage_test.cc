@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "tests/tools/program.h"
+#include "tests/support/program.h"
 
 namespace satchel::test {
 namespace {

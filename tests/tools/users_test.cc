@@ -2,7 +2,7 @@
 
 #include <fstream>
 
-#include "tests/tools/program.h"
+#include "tests/support/program.h"
 
 namespace satchel::test {
 namespace {
