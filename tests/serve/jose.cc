@@ -68,10 +68,14 @@ std::string SigningKey::sign(const Json& header, const Json& claims) const {
   cjose_err error{};
   cjose_header_t* head = cjose_header_new(&error);
   for (const auto& [name, value] : header.items()) {
-    if (!cjose_header_set_raw(head, name.c_str(), value.dump().c_str(),
-                              &error)) {
-      throw std::runtime_error("header");
-    }
+    // cjose takes arrays and objects as they are, and strings.
+    const bool set =
+        value.is_string()
+            ? cjose_header_set(head, name.c_str(),
+                               value.get<std::string>().c_str(), &error)
+            : cjose_header_set_raw(head, name.c_str(), value.dump().c_str(),
+                                   &error);
+    if (!set) throw std::runtime_error("header " + name);
   }
   const auto payload = claims.dump();
   cjose_jws_t* jws = cjose_jws_sign(

@@ -138,7 +138,7 @@ TEST(Jwt, WrongClaimsAndHeadersAreRefused) {
       {"aud mixed", es, claims_with("aud", {kRules.audience, 1}), "aud"},
       {"crit", with("crit", {"exp"}), good_claims(), "critical"},
       {"typ", with("typ", "dpop+jwt"), good_claims(), "typ"},
-      {"kid number", with("kid", 3), good_claims(), "kid"},
+      {"kid list", with("kid", {3}), good_claims(), "kid"},
       {"unknown kid", with("kid", "zz"), good_claims(), "unknown key"},
       {"kid of another type", with("kid", "r"), good_claims(), "forged"},
   };

@@ -73,7 +73,7 @@ TEST_F(ToolsTest, AStaleSaveIsAnAnswerToMergeWith) {
                                          {"expect_version", 1}})["error"];
   EXPECT_EQ(error.value("code", ""), "stale_write");
   EXPECT_EQ(error["current"]["version"], 2);
-  EXPECT_EQ(error["current"]["state"], Json({{"k", 7}, {"n", 1}}));
+  EXPECT_EQ(error["current"]["state"], Json({{"n", 1}, {"k", 7}}));
   EXPECT_THAT(error.value("message", ""), HasSubstr("expect_version 2"));
 }
 
@@ -215,7 +215,8 @@ TEST_F(ToolsTest, ArgumentsThatAreNoObjectAreAToolError) {
     EXPECT_EQ(refusal("state_list", arguments), "invalid_input(arguments)")
         << arguments;
   }
-  EXPECT_EQ(refusal("state_list", {{"user", "bob"}}), "invalid_input(user)");
+  EXPECT_EQ(refusal("state_list", {{"user", "bob"}}),
+            "invalid_input(arguments)");
 }
 
 TEST_F(ToolsTest, TheMaximumLifetimeHoldsForEveryCall) {

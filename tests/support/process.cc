@@ -132,9 +132,10 @@ int Process::left_ms() const {
   return static_cast<int>(std::max<std::int64_t>(0, left.count()));
 }
 
-void Process::pump(int timeout_ms) {
-  pollfd fds[2] = {{out_, POLLIN, 0}, {err_, POLLIN, 0}};
-  if (::poll(fds, 2, timeout_ms) <= 0) return;
+void Process::pump(int timeout_ms, bool to_write) {
+  pollfd fds[3] = {
+      {out_, POLLIN, 0}, {err_, POLLIN, 0}, {to_write ? in_ : -1, POLLOUT, 0}};
+  if (::poll(fds, 3, timeout_ms) <= 0) return;
   if (fds[0].revents && !drain(out_, &out_text_)) close_fd(&out_);
   if (fds[1].revents && !drain(err_, &err_text_)) close_fd(&err_);
 }
@@ -146,7 +147,7 @@ bool Process::write(const std::string& text) {
     if (n > 0) {
       done += static_cast<std::size_t>(n);
     } else if (n < 0 && errno == EAGAIN && left_ms() > 0) {
-      pump(10);
+      pump(left_ms(), true);
     } else if (n >= 0 || errno != EINTR) {
       return false;
     }

@@ -60,7 +60,9 @@ class Process {
   Finished wait();
 
  private:
-  void pump(int timeout_ms);
+  /// Takes what the child says, waiting for it or, to_write, for room in its
+  /// input.
+  void pump(int timeout_ms, bool to_write = false);
   void close_all();
   int left_ms() const;
 

@@ -19,13 +19,16 @@ constexpr std::size_t kMaxNameBytes = 256;
 struct Algorithm {
   std::string_view name;
   KeyType key_type;
+  /// Of a signature, where it does not depend on the key. (cjose ignores what
+  /// is behind it.)
+  std::size_t bytes = 0;
 };
 constexpr Algorithm kAlgorithms[] = {
-    {"RS256", KeyType::rsa},  {"RS384", KeyType::rsa},
-    {"RS512", KeyType::rsa},  {"PS256", KeyType::rsa},
-    {"PS384", KeyType::rsa},  {"PS512", KeyType::rsa},
-    {"ES256", KeyType::p256}, {"ES384", KeyType::p384},
-    {"ES512", KeyType::p521}};
+    {"RS256", KeyType::rsa},      {"RS384", KeyType::rsa},
+    {"RS512", KeyType::rsa},      {"PS256", KeyType::rsa},
+    {"PS384", KeyType::rsa},      {"PS512", KeyType::rsa},
+    {"ES256", KeyType::p256, 64}, {"ES384", KeyType::p384, 96},
+    {"ES512", KeyType::p521, 132}};
 
 Json part(std::string_view text, const char* which) {
   const auto bytes = from_base64url(text);
@@ -111,7 +114,7 @@ void check_type(const Json& header) {
   }
 }
 
-void read_header(const Json& header, Jwt& out) {
+void read_header(const Json& header, std::size_t signature_bytes, Jwt& out) {
   out.algorithm = required(header, "alg");
   const auto* known =
       std::find_if(std::begin(kAlgorithms), std::end(kAlgorithms),
@@ -120,6 +123,9 @@ void read_header(const Json& header, Jwt& out) {
     throw TokenRefused{"its algorithm is none of RS, PS and ES"};
   }
   out.key_type = known->key_type;
+  if (known->bytes && known->bytes != signature_bytes) {
+    throw TokenRefused{"its signature has another length than its algorithm's"};
+  }
   if (header.contains("crit")) {
     throw TokenRefused{"it has critical extensions"};
   }
@@ -154,7 +160,7 @@ Jwt parse_jwt(std::string_view token) {
   }
   Jwt out;
   out.text = token;
-  read_header(part(token.substr(0, first), "header"), out);
+  read_header(part(token.substr(0, first), "header"), signature->size(), out);
   read_claims(part(token.substr(first + 1, second - first - 1), "payload"),
               out);
   return out;
