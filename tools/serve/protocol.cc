@@ -160,7 +160,7 @@ void check_meta(const Message& request) {
     throw error;
   }
   const auto member = [&](const char* name) {
-    return member_of(request.meta, std::string(kMeta) + name);
+    return member_of(request.meta, std::string(kMeta).append(name));
   };
   const auto capabilities = member("clientCapabilities");
   if (!capabilities || kind_of(*capabilities) != JsonKind::object) {
