@@ -51,7 +51,8 @@ namespace satchel {
 /// request_conflict. Refusals are not remembered. Over
 /// Options::max_request_ids_per_user live ones: quota_exceeded.
 ///
-/// fork(): a child must not use a store that its parent opened.
+/// fork(): a child must not use a store that its parent opened. exit(): a store
+/// in a static variable is to be closed before main() returns.
 class HandleStore {
  public:
   /// Opens the store in the folder `url` ("rocksdb:///path", taken literally,

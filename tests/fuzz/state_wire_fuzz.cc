@@ -33,7 +33,8 @@ void check_reply(const WireReply& reply) {
 }  // namespace
 
 void state_wire(std::string_view input) {
-  static const auto store = memory_store();
+  // Never destroyed: a store does not outlive main().
+  static HandleStore* const store = memory_store().release();
   Caller caller;
   caller.user = "jwt:fuzz";
   caller.wire_user = "u";
