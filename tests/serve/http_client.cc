@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 #include <stdexcept>
 
 #include "tools/serve/digest.h"
@@ -57,7 +58,7 @@ bool HttpConnection::ended(int ms) {
   return ::poll(&wait, 1, ms) > 0 && ::recv(fd_, &byte, 1, MSG_PEEK) <= 0;
 }
 
-std::optional<HttpAnswer> HttpConnection::read() {
+std::optional<HttpAnswer> HttpConnection::read(bool has_body) {
   std::size_t end;
   while ((end = text_.find("\r\n\r\n")) == text_.npos) {
     if (!more(10'000)) return {};
@@ -77,8 +78,9 @@ std::optional<HttpAnswer> HttpConnection::read() {
   }
   text_.erase(0, end + 4);
   const auto length = answer.headers.find("content-length");
-  const std::size_t size =
-      length == answer.headers.end() ? 0 : std::stoul(length->second);
+  const std::size_t size = !has_body || length == answer.headers.end()
+                               ? 0
+                               : std::stoul(length->second);
   while (text_.size() < size) {
     if (!more(10'000)) return {};
   }
@@ -102,6 +104,16 @@ std::string request_text(const std::string& method, const std::string& target,
   return text + "\r\n" + body;
 }
 
+std::uint64_t process_status(int pid, const std::string& name) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(name + ':')) {
+      return std::stoull(line.substr(name.size() + 1));
+    }
+  }
+  return 0;
+}
+
 HttpTest::~HttpTest() = default;
 
 void HttpTest::start(const Words& options) {
@@ -113,6 +125,7 @@ void HttpTest::start(const Words& options) {
   command.argv.insert(command.argv.end(), options.begin(), options.end());
   command.env = env_;
   command.directory = root_;
+  command.timeout = server_time_;
   server_ = std::make_unique<Process>(command);
   std::string said;
   while (const auto line = server_->read_line()) {
@@ -137,7 +150,7 @@ HttpAnswer HttpTest::ask(const std::string& method, const std::string& target,
                          const Headers& headers, const std::string& body) {
   HttpConnection connection(port_);
   connection.send(request_text(method, target, headers, body));
-  return connection.read().value_or(HttpAnswer{});
+  return connection.read(method != "HEAD").value_or(HttpAnswer{});
 }
 
 HttpAnswer HttpTest::post(const std::string& body, const std::string& token,

@@ -1,6 +1,8 @@
 #pragma once
 // A plain HTTP/1.1 client for tests, and the program as an HTTP server.
 
+#include <chrono>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,6 +12,14 @@
 #include "tests/support/program.h"
 
 namespace satchel::test {
+
+/// What AddressSanitizer keeps of freed memory and puts around the rest says
+/// nothing about the program's memory; and it is slow.
+#ifdef __SANITIZE_ADDRESS__
+inline constexpr bool kAddressSanitizer = true;
+#else
+inline constexpr bool kAddressSanitizer = false;
+#endif
 
 struct HttpAnswer {
   int status = 0;
@@ -34,7 +44,7 @@ class HttpConnection {
   bool send(const std::string& bytes);
   /// The next answer; none when the connection ends or nothing comes for ten
   /// seconds.
-  std::optional<HttpAnswer> read();
+  std::optional<HttpAnswer> read(bool has_body = true);
   /// Whether the peer has ended it, waiting up to `ms`.
   bool ended(int ms);
 
@@ -50,6 +60,9 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 /// body.
 std::string request_text(const std::string& method, const std::string& target,
                          const Headers& headers, const std::string& body = "");
+
+/// A number in /proc/PID/status: "VmRSS" (KiB), "Threads"; 0 when it has none.
+std::uint64_t process_status(int pid, const std::string& name);
 
 class HttpTest : public ProgramTest {
  protected:
@@ -80,6 +93,8 @@ class HttpTest : public ProgramTest {
 
   int port_ = 0;
   std::string url_;
+  /// From its start to its end.
+  std::chrono::seconds server_time_{60};
   std::unique_ptr<Process> server_;
 };
 
