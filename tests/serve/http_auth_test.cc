@@ -6,9 +6,9 @@
 #include <chrono>
 
 #include "satchel/clock.h"
-#include "tests/serve/http_client.h"
 #include "tests/serve/jose.h"
 #include "tests/serve/key_server.h"
+#include "tests/support/http_client.h"
 #include "tools/serve/authenticate.h"
 
 namespace satchel::test {

@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-#include "tests/serve/http_client.h"
+#include "tests/support/http_client.h"
 
 namespace satchel::test {
 namespace {

@@ -11,7 +11,7 @@
 
 #include <memory>
 
-#include "tests/serve/http_client.h"
+#include "tests/support/http_client.h"
 
 namespace satchel::test {
 namespace {

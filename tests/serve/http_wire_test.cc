@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "tests/serve/http_client.h"
+#include "tests/support/http_client.h"
 
 namespace satchel::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <regex>
 
 #include "satchel/patch.h"
-#include "tests/serve/http_client.h"
+#include "tests/support/http_client.h"
 
 namespace satchel::test {
 namespace {

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "satchel/patch.h"
-#include "tests/serve/http_client.h"
+#include "tests/support/http_client.h"
 
 namespace satchel::test {
 namespace {

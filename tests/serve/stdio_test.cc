@@ -8,7 +8,7 @@
 #include <set>
 
 #include "satchel/patch.h"
-#include "tests/serve/http_client.h"
+#include "tests/support/http_client.h"
 #include "tests/support/program.h"
 
 namespace satchel::test {

@@ -1,4 +1,4 @@
-#include "tests/serve/http_client.h"
+#include "tests/support/http_client.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
