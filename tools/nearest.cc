@@ -33,6 +33,12 @@ std::string nearest(std::string_view given,
     const std::size_t d = distance(given, name);
     if (d < least) least = d, best = name;
   }
+  if (!best.empty()) return best;
+  // A part of a name, or a name with more: "ttl" for "ttl_days".
+  for (const std::string& name : known) {
+    const bool part = given.size() > 1 && name.find(given) != name.npos;
+    if (part || given.find(name) != given.npos) return name;
+  }
   return best;
 }
 

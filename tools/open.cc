@@ -32,10 +32,12 @@ class Reporter : public Listener {
   }
 };
 
-std::unique_ptr<HandleStore> open(Run& run, Options options) {
+std::unique_ptr<HandleStore> open(
+    Run& run, Options options,
+    std::optional<std::chrono::milliseconds> lock_wait = {}) {
   options.durability = durability(run.globals.durability);
   options.max_state_bytes = max_state_bytes();
-  options.lock_wait = options.contention_time;
+  options.lock_wait = lock_wait.value_or(options.contention_time);
   options.listener = std::make_shared<Reporter>();
   run.place = store_place(run.globals.store);
   return HandleStore::open(run.place, std::move(options)).value();
@@ -56,12 +58,13 @@ std::unique_ptr<HandleStore> open_to_write(Run& run) {
   return open(run, options);
 }
 
-std::unique_ptr<HandleStore> open_to_serve(Run& run,
-                                           const std::string& identity) {
+std::unique_ptr<HandleStore> open_to_serve(
+    Run& run, const std::string& identity,
+    std::optional<std::chrono::milliseconds> lock_wait) {
   Options options;
   options.sweeper = true;
   options.identity = identity;
-  return open(run, options);
+  return open(run, options, lock_wait);
 }
 
 }  // namespace satchel::tools

@@ -1,7 +1,9 @@
 #pragma once
 // Opening the store that a run is about.
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "satchel/store.h"
@@ -17,8 +19,10 @@ std::unique_ptr<HandleStore> open_to_read(Run& run);
 std::unique_ptr<HandleStore> open_to_write(Run& run);
 
 /// For a server: like open_to_write, and the store reclaims by itself what
-/// expired. `identity` is Options::identity.
-std::unique_ptr<HandleStore> open_to_serve(Run& run,
-                                           const std::string& identity);
+/// expired. `identity` is Options::identity; `lock_wait` Options::lock_wait;
+/// none: as the commands wait.
+std::unique_ptr<HandleStore> open_to_serve(
+    Run& run, const std::string& identity,
+    std::optional<std::chrono::milliseconds> lock_wait = {});
 
 }  // namespace satchel::tools

@@ -1,3 +1,7 @@
+#include <chrono>
+#include <optional>
+
+#include "api/utf8.h"
 #include "tools/arguments.h"
 #include "tools/environment.h"
 #include "tools/open.h"
@@ -24,17 +28,26 @@ void tell(const std::string& text) {
   }
 }
 
-serve::StoreSource::Open opener(Run& run, ScopeBy scope_by) {
+/// On HTTP a call waits a second for a store in use: others wait behind it.
+serve::StoreSource::Open opener(Run& run, ScopeBy scope_by, bool http) {
   // The place and the durability are checked now, the store opened later.
   store_place(run.globals.store);
   durability(run.globals.durability);
   const char* identity =
       scope_by == ScopeBy::user_and_client ? "user+client" : "user";
-  return [&run, identity] {
+  std::optional<std::chrono::milliseconds> lock_wait;
+  if (http) lock_wait = std::chrono::seconds(1);
+  // Called by one thread at a time.
+  return [&run, identity, lock_wait, told = std::string()]() mutable {
     try {
-      return open_to_serve(run, identity);
+      auto store = open_to_serve(run, identity, lock_wait);
+      told.clear();
+      return store;
     } catch (const Error& error) {
-      tell(failure_line(error, run.place));
+      // Once, not for each call of a client that tries on.
+      const auto line = failure_line(error, run.place);
+      if (line != told) tell(line);
+      told = line;
       throw;
     }
   };
@@ -50,10 +63,24 @@ void open_at_start(serve::StoreSource& store) {
   }
 }
 
-Outcome serve_http(const ServeArguments& a, serve::Services& services) {
+/// --writer or SATCHEL_WRITER, checked before anybody is served; "" for none.
+std::string fixed_writer(const Globals& globals) {
+  if (!globals.writer && !variable("SATCHEL_WRITER")) return {};
+  auto writer = writer_name(globals.writer);
+  if (writer.size() > 256 || !is_utf8(writer)) {
+    throw invalid(
+        "writer",
+        "SATCHEL_WRITER (or --writer) is a label of at most 256 bytes "
+        "of UTF-8");
+  }
+  return writer;
+}
+
+Outcome serve_http(const Globals& globals, const ServeArguments& a,
+                   serve::Services& services) {
   serve::Protocol protocol(services);
-  serve::Authenticator authenticator(a.http.authentication(
-      a.identity(), variable("SATCHEL_WRITER").value_or("")));
+  serve::Authenticator authenticator(
+      a.http.authentication(a.identity(), fixed_writer(globals)));
   const auto settings = a.http.http(max_state_bytes());
   const serve::Router router(settings.path, a.http.hosts(), authenticator,
                              protocol, services);
@@ -79,8 +106,7 @@ serve::Caller stdio_caller(const Globals& globals) {
                               " begins like the name of somebody who was "
                               "proven on HTTP; give another SATCHEL_USER");
   }
-  caller.writer = globals.writer ? writer_name(globals.writer)
-                                 : variable("SATCHEL_WRITER").value_or("");
+  caller.writer = fixed_writer(globals);
   return caller;
 }
 
@@ -96,10 +122,11 @@ Outcome serve_stdio(Run& run, serve::Services& services) {
 
 Outcome serve_command(Run& run, const ServeArguments& a) {
   const bool http = a.is_http();
-  serve::StoreSource store(opener(run, a.identity()));
+  serve::StoreSource store(opener(run, a.identity(), http));
   const auto audit = a.audit();
   serve::Services services{store, a.policy(), audit.get()};
-  return http ? serve_http(a, services) : serve_stdio(run, services);
+  return http ? serve_http(run.globals, a, services)
+              : serve_stdio(run, services);
 }
 
 }  // namespace

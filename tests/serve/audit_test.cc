@@ -92,6 +92,20 @@ TEST(AuditTest, AFullFileIsPutAsideAndTenAreKept) {
   EXPECT_FALSE(std::filesystem::exists(path + ".11"));
 }
 
+TEST(AuditTest, ProcessesThatShareAFileFollowItWhenItIsPutAside) {
+  const TemporaryFolder folder;
+  const auto path = (folder.path() / "audit").string();
+  AuditLog one(path, false);
+  AuditLog other(path, false);
+  one.write({"state_load", {}, {}, {}, "ok", {}}, alice());
+  std::filesystem::resize_file(path, AuditLog::kFullBytes - 1);
+  other.write({"state_list", {}, {}, {}, "ok", {}}, alice());
+  EXPECT_EQ(lines(path).size(), 1u);
+  one.write({"state_load", {}, {}, {}, "ok", {}}, alice());
+  EXPECT_EQ(lines(path).size(), 2u);
+  EXPECT_EQ(std::filesystem::file_size(path + ".1"), AuditLog::kFullBytes - 1);
+}
+
 TEST(AuditTest, WhatCannotBeWrittenFailsTheCallUnlessBestEffort) {
   // Takes no byte.
   EXPECT_THROW(AuditLog("/dev/full", false).write({}, alice()), Error);

@@ -150,6 +150,34 @@ TEST_F(HttpStart, AcknowledgedWorkIsThereAfterARestart) {
   EXPECT_EQ(got["state"]["a"], 1);
 }
 
+TEST_F(HttpStart, LivesAndEndsInTimeWhileCallsWaitForTheStore) {
+  Command holder;
+  holder.argv = {satchel_binary(), "serve"};
+  holder.input = "";
+  holder.env = env_;
+  Process first(holder);
+  ASSERT_TRUE(
+      first.write(R"({"jsonrpc":"2.0","id":1,"method":"resources/list"})"
+                  "\n"));
+  ASSERT_TRUE(first.read_line());
+  start({"--allow-anonymous"});
+  const auto call =
+      request_text("POST", "/mcp", {{"Content-Type", "application/json"}},
+                   R"({"jsonrpc":"2.0","id":1,"method":"resources/list"})");
+  std::vector<std::unique_ptr<HttpConnection>> waiting;
+  for (int i = 0; i < 300; ++i) {
+    waiting.push_back(std::make_unique<HttpConnection>(port_));
+    ASSERT_TRUE(waiting.back()->send(call));
+  }
+  using Clock = std::chrono::steady_clock;
+  auto begin = Clock::now();
+  EXPECT_EQ(ask("GET", "/healthz").status, 200);
+  EXPECT_LT(Clock::now() - begin, std::chrono::seconds(1));
+  begin = Clock::now();
+  EXPECT_EQ(stop().exit_code, 0);
+  EXPECT_LT(Clock::now() - begin, std::chrono::milliseconds(5500));
+}
+
 TEST_F(HttpStart, ReadinessFollowsTheStore) {
   write_file("store", "no folder");
   start({"--allow-anonymous"});

@@ -166,6 +166,36 @@ TEST_F(HttpWire, TooMuchIsRefusedAndSaidSo) {
   EXPECT_EQ(post(kPing).status, 200);
 }
 
+TEST_F(HttpWire, EndlessChunkExtensionsAndTrailersEndTheConnection) {
+  start({"--allow-anonymous"});
+  const auto before = process_status(server_->pid(), "VmHWM");
+  const std::string filler(std::size_t{1} << 20, 'a');
+  for (const char* begin : {"5;x=", "0\r\nX: "}) {
+    HttpConnection connection(port_);
+    connection.send(
+        request_text("POST", "/mcp", json({{"Transfer-Encoding", "chunked"}})) +
+        begin);
+    bool taken = true;
+    for (int i = 0; i < 64 && taken; ++i) taken = connection.send(filler);
+    EXPECT_FALSE(taken) << begin;
+  }
+  EXPECT_LT(process_status(server_->pid(), "VmHWM") - before,
+            kAddressSanitizer ? 60'000u : 10'000u);
+  EXPECT_EQ(post(kPing).status, 200);
+}
+
+TEST_F(HttpWire, TheStateWireRefusesInItsOwnForm) {
+  start({"--allow-anonymous"});
+  const auto large =
+      ask("POST", "/v1/state/set", json({{"Content-Length", "99999999"}}));
+  EXPECT_EQ(large.status, 413);
+  EXPECT_EQ(large.json()["code"], "VALUE_TOO_LARGE");
+  EXPECT_EQ(large.json()["valueBytes"], 99'999'999);
+  const auto method = ask("GET", "/v1/state/set");
+  EXPECT_EQ(method.status, 405);
+  EXPECT_EQ(method.json()["code"], "INVALID_ARGUMENT");
+}
+
 TEST_F(HttpWire, ChunkedBodiesAndExpectAreServed) {
   start({"--allow-anonymous"});
   HttpConnection connection(port_);

@@ -259,6 +259,16 @@ TEST(KeySets, SymmetricAndShortKeysAreLeftOut) {
             "");
 }
 
+TEST(KeySets, AnOddKeyDoesNotShutTheOthersOut) {
+  const KeySet keys(key_set({{{"kty", "RSA"}, {"n", "!"}, {"e", "AQAB"}},
+                             {{"kty", 7}},
+                             p256_key().jwk({{"kid", "e"}})}));
+  EXPECT_EQ(
+      judged(p256_key().sign({{"alg", "ES256"}, {"kid", "e"}}, good_claims()),
+             keys),
+      "");
+}
+
 TEST(KeySets, WhatIsNoSetIsRefused) {
   for (const char* text : {"", "[]", "{}", R"({"keys":{}})", R"({"keys":[1]})",
                            R"({"keys":[],"keys":[]})",

@@ -92,6 +92,12 @@ TEST(Message, TakesNestingThatOnlyAStateMayNotHave) {
   EXPECT_EQ(member_of(message.params, "a")->size(), 2 * kDeep);
 }
 
+TEST(Message, NestingThatOnlyEatsMemoryIsRefused) {
+  const std::string deep(std::size_t{9} << 20, '[');
+  EXPECT_EQ(refusal(deep).code, rpc::kParseError);
+  EXPECT_FALSE(scan(deep + std::string(deep.size(), ']')).json);
+}
+
 TEST(Message, IsModernWhenItsMetaClaimsAVersion) {
   const std::string head =
       R"({"jsonrpc":"2.0","id":1,"method":"tools/list","params":)";

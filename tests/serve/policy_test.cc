@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "satchel/error.h"
+#include "tools/serve/tool_arguments.h"
 
 namespace satchel::tools::serve {
 namespace {
@@ -76,6 +77,29 @@ TEST(PolicyTest, ARefusalNamesTheMaximum) {
     FAIL() << "not refused";
   } catch (const Error& error) {
     EXPECT_NE(error.message.find("1.5"), std::string::npos) << error.message;
+  }
+}
+
+TEST(PolicyTest, TheMaximumThatARefusalNamesIsTaken) {
+  for (const std::chrono::microseconds most :
+       {std::chrono::microseconds(1ms), std::chrono::microseconds(1s),
+        std::chrono::microseconds(1h), std::chrono::microseconds(100h),
+        std::chrono::microseconds(Days(7))}) {
+    const auto p = policy(std::nullopt, most, false);
+    try {
+      (void)p.for_update(Ttl::persist());
+      FAIL() << "not refused";
+    } catch (const Error& error) {
+      const std::string label = "at most ";
+      const auto at = error.message.find(label);
+      ASSERT_NE(at, std::string::npos) << error.message;
+      const auto named = error.message.substr(at + label.size());
+      const ToolArguments sent("{\"ttl_days\":" + named + "}", {"ttl_days"});
+      EXPECT_GT(sent.lifetime().duration().count(), 0) << named;
+      EXPECT_EQ(refused_field([&] { return p.for_update(sent.lifetime()); }),
+                "")
+          << named;
+    }
   }
 }
 

@@ -83,6 +83,31 @@ TEST_F(ProtocolTest, AResourceIsWhatStateLoadGives) {
   EXPECT_EQ(ask("resources/list").at("result")["resources"].size(), 0u);
 }
 
+TEST_F(ProtocolTest, ABatchIsAnsweredWithinWhatClientsRead) {
+  const auto handle = create({{"state", {{"t", std::string(400'000, 'x')}}}});
+  std::string batch = "[";
+  for (int i = 0; i < 100; ++i) {
+    const Json params = i % 2 == 0 ? Json{{"name", "state_load"},
+                                          {"arguments", {{"handle", handle}}}}
+                                   : Json();
+    Json request = {{"jsonrpc", "2.0"}, {"id", i}, {"method", "tools/call"}};
+    request["params"] = params;
+    if (i % 2 != 0) {
+      request["method"] = "tools/list";
+      request.erase("params");
+    }
+    batch += (i == 0 ? "" : ",") + request.dump();
+  }
+  const auto text = answer_text(batch + ']');
+  EXPECT_LT(text.size(), std::size_t{10} << 20);
+  const Json answers = Json::parse(text);
+  ASSERT_EQ(answers.size(), 100u);
+  EXPECT_TRUE(answers[0]["result"]["structuredContent"].value("ok", false));
+  const Json refused = answers[98]["result"]["structuredContent"]["error"];
+  EXPECT_EQ(refused.value("code", ""), "state_too_large");
+  EXPECT_EQ(refused.value("limit_bytes", 0), 10 << 20);
+}
+
 TEST_F(ProtocolTest, ThePromptAsksToGoOnWithEarlierWork) {
   const Json prompt = ask("prompts/list").at("result")["prompts"][0];
   EXPECT_EQ(prompt.value("name", ""), "resume");

@@ -30,6 +30,11 @@ class ServerFixture : public testing::Test {
     status_ = answer.http_status;
     return Json::parse(answer.body);
   }
+  /// Whatever is answered to `text`.
+  std::string answer_text(const std::string& text) {
+    return protocol_.answer(std::get<Message>(read_message(text)), caller_)
+        .body;
+  }
   /// The same in the modern era.
   Json ask_modern(const std::string& method, Json params = Json::object(),
                   const std::string& version = "2026-07-28") {

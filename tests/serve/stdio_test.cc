@@ -2,7 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <set>
@@ -269,6 +275,50 @@ TEST_F(StdioTest, EndsWithItsInputWithSigtermAndWithItsReader) {
   EXPECT_EQ(listed.at("handles").size(), 3u);
 }
 
+TEST_F(StdioTest, EndsWhenTheReaderOfASocketIsGone) {
+  int to_child[2];
+  int from_child[2];
+  ASSERT_EQ(::pipe2(to_child, O_CLOEXEC), 0);
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, from_child),
+            0);
+  const auto binary = satchel_binary();
+  const auto store_option = "--store=" + store();
+  const char* const argv[] = {binary.c_str(), store_option.c_str(), "serve",
+                              nullptr};
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(to_child[0], 0);
+    ::dup2(from_child[1], 1);
+    ::execv(argv[0], const_cast<char* const*>(argv));
+    ::_exit(127);
+  }
+  ::close(to_child[0]);
+  ::close(from_child[1]);
+  const auto ping = request(1, "ping");
+  EXPECT_GT(::write(to_child[1], ping.data(), ping.size()), 0);
+  char answer[256];
+  EXPECT_GT(::read(from_child[0], answer, sizeof answer), 0);
+  ::close(from_child[0]);
+  const int handle = static_cast<int>(::syscall(SYS_pidfd_open, child, 0));
+  pollfd ended = {handle, POLLIN, 0};
+  EXPECT_EQ(::poll(&ended, 1, 5000), 1) << "it still runs";
+  ::kill(child, SIGKILL);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  ::close(handle);
+  ::close(to_child[1]);
+}
+
+TEST_F(StdioTest, AWriterThatNoCallMayNameIsNoStart) {
+  env_["SATCHEL_WRITER"] = std::string(257, 'w');
+  Command served = command();
+  served.input = request(1, "ping");
+  const Finished done = run(served);
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_NE(done.err.find("SATCHEL_WRITER"), std::string::npos) << done.err;
+}
+
 TEST_F(StdioTest, AReplyThatClientsCannotReadIsRefusedBySize) {
   env_["SATCHEL_MAX_STATE_BYTES"] = "8388608";
   const std::string text(std::size_t{6} << 20, 'x');
@@ -279,6 +329,12 @@ TEST_F(StdioTest, AReplyThatClientsCannotReadIsRefusedBySize) {
   EXPECT_TRUE(saved.value("ok", false));
   EXPECT_FALSE(saved.contains("state"));
   EXPECT_TRUE(saved.contains("note"));
+  const Json second =
+      tool("state_save",
+           {{"kind", "big"}, {"state", {{"t", text}}}, {"return_state", true}});
+  const auto note = second.value("note", "");
+  EXPECT_NE(note.find("was applied"), std::string::npos) << note;
+  EXPECT_NE(note.find("already had"), std::string::npos) << note;
   const Json refused = tool("state_load", {{"handle", handle}});
   EXPECT_EQ(code(refused), "state_too_large");
   EXPECT_EQ(refused.at("error").at("limit_bytes"), 10485760);

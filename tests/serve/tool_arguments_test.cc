@@ -44,7 +44,8 @@ TEST(ToolArguments, TakeLosslessSpellingsOfIntegers) {
 TEST(ToolArguments, RefuseWhatIsNoInteger) {
   for (const std::string value :
        {"3.5", "\" 3\"", "-1", "1e300", "true", "false", "\"\"", "\"three\"",
-        "\"03\"", "[3]", "{}", "18446744073709551616", "\"0x3\""}) {
+        "\"03\"", "3.00000000000000000001", "9007199254740992.5", "[3]", "{}",
+        "18446744073709551616", "\"0x3\""}) {
     const std::string text = with("expect_version", value);
     const ToolArguments arguments(text, kKnown);
     EXPECT_EQ(field_of([&] { arguments.integer("expect_version"); }),
@@ -69,6 +70,13 @@ TEST(ToolArguments, UnknownNamesAreRefusedWithTheNearest) {
     FAIL() << "taken";
   } catch (const Error& error) {
     EXPECT_NE(error.message.find("did you mean 'handle'"), std::string::npos)
+        << error.message;
+  }
+  try {
+    ToolArguments(R"({"ttl":1})", kKnown);
+    FAIL() << "taken";
+  } catch (const Error& error) {
+    EXPECT_NE(error.message.find("did you mean 'ttl_days'"), std::string::npos)
         << error.message;
   }
   EXPECT_EQ(field_of([] { ToolArguments(R"({"user":"bob"})", kKnown); }),

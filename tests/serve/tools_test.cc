@@ -293,6 +293,12 @@ TEST_F(ToolsTest, EveryCallIsAuditedBeforeItsReply) {
   EXPECT_EQ(last(), "resources/read 3 3 ok");
   ask("resources/list");
   EXPECT_EQ(last(), "resources/list null null ok");
+  ask("resources/list", {{"cursor", 5}});
+  EXPECT_EQ(last(), "resources/list null null invalid_input");
+  ask("resources/read", Json::object());
+  EXPECT_EQ(last(), "resources/read null null invalid_input");
+  ask("tools/call", {{"name", "state_lode"}});
+  EXPECT_EQ(last(), "state_lode null null invalid_input");
   call("state_delete", {{"handle", handle}});
   EXPECT_THAT(last(), HasSubstr("state_delete 3"));
 }

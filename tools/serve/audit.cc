@@ -1,6 +1,7 @@
 #include "tools/serve/audit.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -60,6 +61,26 @@ bool AuditLog::open() {
   return (info.st_mode & 077) == 0 || ::fchmod(fd_, 0600) == 0;
 }
 
+/// Locks the file that the path names, among processes, and learns its size.
+bool AuditLog::take() {
+  for (int tries = 0; tries < 3; ++tries) {
+    if (fd_ < 0 && !open()) return false;
+    struct stat ours = {};
+    struct stat named = {};
+    if (::fstat(fd_, &ours) != 0) return false;
+    if (!S_ISREG(ours.st_mode)) return true;
+    if (::flock(fd_, LOCK_EX) != 0 || ::fstat(fd_, &ours) != 0) return false;
+    size_ = static_cast<std::uint64_t>(ours.st_size);
+    if (::stat(path_.c_str(), &named) == 0 && named.st_dev == ours.st_dev &&
+        named.st_ino == ours.st_ino) {
+      return true;
+    }
+    // Put aside by another process.
+    if (!open()) return false;
+  }
+  return false;
+}
+
 bool AuditLog::rotate() {
   for (int i = kOldFiles - 1; i >= 0; --i) {
     const auto from = i == 0 ? path_ : path_ + '.' + std::to_string(i);
@@ -68,11 +89,16 @@ bool AuditLog::rotate() {
       return false;
     }
   }
-  return open();
+  return open() && take();
 }
 
 bool AuditLog::append(const std::string& line) {
-  if (fd_ < 0 && !open()) return false;
+  const bool done = take() && append_taken(line);
+  if (fd_ >= 0) ::flock(fd_, LOCK_UN);
+  return done;
+}
+
+bool AuditLog::append_taken(const std::string& line) {
   if (size_ + line.size() > kFullBytes && size_ > 0 && !rotate()) return false;
   std::size_t done = 0;
   while (done < line.size()) {

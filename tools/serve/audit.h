@@ -24,7 +24,7 @@ struct AuditEntry {
 
 /// Appends lines to a file of mode 0600. At 64 MiB the file is renamed to
 /// FILE.1, what was that to FILE.2, and so on; ten old files are kept.
-/// Thread-safe.
+/// Thread-safe; processes may share a file.
 class AuditLog {
  public:
   /// Throws backend_error when the file cannot be opened, unless
@@ -44,8 +44,10 @@ class AuditLog {
 
  private:
   bool open();
+  bool take();
   bool rotate();
   bool append(const std::string& line);
+  bool append_taken(const std::string& line);
 
   const std::string path_;
   const bool best_effort_;

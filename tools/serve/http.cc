@@ -9,6 +9,7 @@
 #include "satchel/error.h"
 #include "tools/output.h"
 #include "tools/serve/http_session.h"
+#include "tools/serve/last_moments.h"
 
 namespace satchel::tools::serve {
 namespace {
@@ -19,6 +20,8 @@ using std::chrono::seconds;
 
 /// Within which running requests are answered after a signal.
 constexpr seconds kFarewell{4};
+/// For what is left then.
+constexpr milliseconds kLastMoments{600};
 /// Descriptors that are not connections: the store's, our own.
 constexpr std::size_t kOtherDescriptors = 512;
 
@@ -185,6 +188,8 @@ struct HttpServer::Impl {
     hub.farewell.expires_after(kFarewell);
     co_await hub.farewell.async_wait(kAwait);
     hub.cut_off();
+    // Calls that still wait for the disk.
+    exit_after(kLastMoments);
   }
 };
 

@@ -26,6 +26,9 @@ constexpr std::uint32_t kMaxHeadBytes = 32 * 1024;
 /// then does for both.
 constexpr std::uint64_t kSmallBody = 64 * 1024;
 constexpr std::size_t kFirstRead = 1024;
+/// Of what was read and not yet parsed. (Beast's limits do not count the
+/// extensions of chunks, nor trailers.)
+constexpr std::size_t kMaxBuffer = kMaxHeadBytes + kSmallBody;
 /// What a connection may hold on to between requests.
 constexpr std::size_t kKeptBuffer = 8 * 1024;
 /// What is read and thrown away after a refusal, so that it arrives.
@@ -91,7 +94,7 @@ HttpReply answered(Hub& hub, const Plan& plan, const HttpHead& head,
                              caller);
   } catch (const std::exception& error) {
     warn(std::string("a request failed: ") + error.what());
-    return text_reply(500, "the request could not be answered");
+    return hub.router.failure(plan, 500, "the request could not be answered");
   }
 }
 
@@ -163,13 +166,17 @@ class Session {
     Plan plan = hub_.router.plan(head);
     if (plan.reply) co_return Outcome{std::move(*plan.reply), bare};
     if (length && *length > hub_.settings.max_body_bytes) {
-      co_return Outcome{too_large(), false};
+      co_return Outcome{too_large(plan, *length), false};
     }
     const bool expects = !head.all("expect").empty();
     const bool small = bare || (length && *length <= kSmallBody && !expects);
     if (small) {
-      auto failure = co_await read_body(parser);
+      auto failure = co_await read_body(plan, parser);
       if (failure) co_return Outcome{std::move(*failure), false};
+      // Who asks whether the process lives waits for no other call.
+      if (plan.route == Route::live) {
+        co_return Outcome{hub_.router.answer(plan, head, {}, {}), true};
+      }
       auto reply = co_await answer_small(plan, head, parser);
       co_return Outcome{std::move(reply), true};
     }
@@ -195,7 +202,8 @@ class Session {
       if (reply) co_return std::move(*reply);
       co_await keys_refreshed(hub_);
     }
-    co_return text_reply(500, "the request could not be answered");
+    co_return hub_.router.failure(plan, 500,
+                                  "the request could not be answered");
   }
 
   asio::awaitable<Router::Admission> admit(const Plan& plan,
@@ -226,7 +234,7 @@ class Session {
           stream_, asio::buffer(kContinue.data(), kContinue.size()), kAwait);
       if (error) co_return Outcome{text_reply(400, "cut short"), false};
     }
-    auto failure = co_await read_body(parser);
+    auto failure = co_await read_body(plan, parser);
     if (failure) co_return Outcome{std::move(*failure), false};
     auto reply = co_await on_pool(hub_, [&] {
       return answered(hub_, plan, head, parser, std::get<Caller>(admission));
@@ -235,24 +243,25 @@ class Session {
   }
 
   /// Reads the rest of the request; a reply when it cannot be read.
-  asio::awaitable<std::optional<HttpReply>> read_body(Parser& parser) {
+  asio::awaitable<std::optional<HttpReply>> read_body(const Plan& plan,
+                                                      Parser& parser) {
     if (parser.is_done()) co_return std::nullopt;
     parser.body_limit(hub_.settings.max_body_bytes);
     expires(hub_.settings.body_time);
     const auto [error, size] =
         co_await http::async_read(stream_, buffer_, parser, kAwait);
     if (!error) co_return std::nullopt;
-    if (error == http::error::body_limit) co_return too_large();
-    if (error == beast::error::timeout) {
-      co_return text_reply(408, "the body took too long");
+    if (error == http::error::body_limit) {
+      co_return too_large(plan, hub_.settings.max_body_bytes + 1);
     }
-    co_return text_reply(400, "the body cannot be read");
+    if (error == beast::error::timeout) {
+      co_return hub_.router.failure(plan, 408, "the body took too long");
+    }
+    co_return hub_.router.failure(plan, 400, "the body cannot be read");
   }
 
-  HttpReply too_large() const {
-    return text_reply(413, "the body is over " +
-                               std::to_string(hub_.settings.max_body_bytes) +
-                               " bytes");
+  HttpReply too_large(const Plan& plan, std::uint64_t bytes) const {
+    return hub_.router.too_large(plan, bytes, hub_.settings.max_body_bytes);
   }
 
   asio::awaitable<void> refuse_unreadable(beast::error_code error) {
@@ -316,7 +325,7 @@ class Session {
   Hub& hub_;
   Stream& stream_;
   const std::list<Hub::Connection>::iterator connection_;
-  beast::flat_buffer buffer_;
+  beast::flat_buffer buffer_{kMaxBuffer};
 };
 
 /// Leaves the hub at the end of a connection, however it ends.

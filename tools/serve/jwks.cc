@@ -73,31 +73,36 @@ KeySet::KeySet(std::string_view text) {
   if (!root.is_object() || !root.contains("keys") || !root["keys"].is_array()) {
     throw refused(R"(is an object {"keys":[…]})");
   }
-  try {
-    for (const Json& key : root["keys"]) {
-      if (!key.is_object()) throw refused("a key is not an object");
-      ++count_;
-      const auto type = type_of(key);
-      if (!type || !is_for_signatures(key)) continue;
-      const auto json = public_part(key).dump();
-      cjose_err error{};
-      cjose_jwk_t* jwk = cjose_jwk_import(json.data(), json.size(), &error);
-      if (!jwk) throw refused("a key cannot be read");
-      keys_.push_back({jwk, *type, text_of(key, "kid"), text_of(key, "alg")});
-      if (*type == KeyType::rsa &&
-          cjose_jwk_get_keysize(jwk, &error) < kMinRsaBits) {
-        cjose_jwk_release(jwk);
-        keys_.pop_back();
-      }
+  std::optional<Error> unreadable;
+  for (const Json& key : root["keys"]) {
+    ++count_;
+    try {
+      if (auto read = usable(key)) keys_.push_back(std::move(*read));
+    } catch (const Error& error) {
+      unreadable = error;
     }
-  } catch (...) {
-    for (const Key& key : keys_) cjose_jwk_release(key.jwk);
-    throw;
   }
+  if (unreadable && keys_.empty()) throw Error(*unreadable);
 }
 
-KeySet::~KeySet() {
-  for (const Key& key : keys_) cjose_jwk_release(key.jwk);
+std::optional<KeySet::Key> KeySet::usable(const Json& key) {
+  if (!key.is_object()) throw refused("a key is not an object");
+  const auto type = type_of(key);
+  if (!type || !is_for_signatures(key)) return {};
+  const auto json = public_part(key).dump();
+  cjose_err error{};
+  Key out{{}, *type, text_of(key, "kid"), text_of(key, "alg")};
+  out.jwk.reset(cjose_jwk_import(json.data(), json.size(), &error));
+  if (!out.jwk) throw refused("a key cannot be read");
+  if (*type == KeyType::rsa &&
+      cjose_jwk_get_keysize(out.jwk.get(), &error) < kMinRsaBits) {
+    return {};
+  }
+  return out;
+}
+
+void KeySet::Release::operator()(_cjose_jwk_int* jwk) const {
+  cjose_jwk_release(jwk);
 }
 
 KeySet::Verdict KeySet::verify(const Jwt& jwt) const {
@@ -108,7 +113,7 @@ KeySet::Verdict KeySet::verify(const Jwt& jwt) const {
     verdict = Verdict::forged;
     if (key.type != jwt.key_type) continue;
     if (key.algorithm && *key.algorithm != jwt.algorithm) continue;
-    if (signed_by(jwt, key.jwk)) return Verdict::proven;
+    if (signed_by(jwt, key.jwk.get())) return Verdict::proven;
   }
   return verdict;
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "satchel/json.h"
 #include "tools/serve/jwt.h"
 
 struct _cjose_jwk_int;
@@ -15,12 +16,14 @@ namespace satchel::tools::serve {
 
 /// An immutable set of public keys. Keys that cannot prove one of our
 /// algorithms are left out: other types (symmetric ones above all), RSA under
-/// 2,048 bits, another use than "sig", key_ops without "verify". Thread-safe.
+/// 2,048 bits, another use than "sig", key_ops without "verify", and (RFC 7517,
+/// section 5) what cannot be read, so that one odd key of a provider does not
+/// shut everybody out. Thread-safe.
 class KeySet {
  public:
-  /// Reads {"keys":[…]}. Throws invalid_input(jwks).
+  /// Reads {"keys":[…]}. Throws invalid_input(jwks) for anything else, and when
+  /// there are keys that cannot be read and none of use.
   explicit KeySet(std::string_view text);
-  ~KeySet();
   KeySet(const KeySet&) = delete;
   KeySet& operator=(const KeySet&) = delete;
 
@@ -39,12 +42,18 @@ class KeySet {
   Verdict verify(const Jwt& jwt) const;
 
  private:
+  struct Release {
+    void operator()(_cjose_jwk_int* jwk) const;
+  };
   struct Key {
-    _cjose_jwk_int* jwk;
+    std::unique_ptr<_cjose_jwk_int, Release> jwk;
     KeyType type;
     std::optional<std::string> id;
     std::optional<std::string> algorithm;
   };
+
+  /// None when the key is left out; throws when it cannot be read.
+  static std::optional<Key> usable(const Json& key);
 
   std::vector<Key> keys_;
   /// With those that are left out.

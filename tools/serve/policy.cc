@@ -1,6 +1,8 @@
 #include "tools/serve/policy.h"
 
-#include <sstream>
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <string>
 
 #include "tools/arguments.h"
@@ -8,10 +10,15 @@
 namespace satchel::tools::serve {
 namespace {
 
+/// Rounded down to six digits: what is sent back is within the maximum.
 std::string in_days(std::chrono::microseconds time) {
-  std::ostringstream text;
-  text << std::chrono::duration<double, std::ratio<86400>>(time).count();
-  return text.str();
+  const double days =
+      std::chrono::duration<double, std::ratio<86400>>(time).count();
+  const double rounded = std::floor(days * 1e6) / 1e6;
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(),
+                                 rounded > 0 ? rounded : days);
+  return {text.data(), end.ptr};
 }
 
 Error refused(const std::string& message) {

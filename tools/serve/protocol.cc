@@ -57,9 +57,25 @@ std::string response(const Message& request, const Content& content) {
 /// Around a tool's object in a response; the id comes on top.
 constexpr std::size_t kEnvelope = 1024;
 
-Content call(Services& services, const Message& request, const Caller& caller) {
+/// The audit line of a call of no tool.
+void refused_call(const Services& services, const std::string& name,
+                  const Caller& caller) {
+  if (!services.audit) return;
+  AuditEntry entry;
+  entry.tool = name.substr(0, 256);
+  entry.outcome = "invalid_input";
+  try {
+    services.audit->write(entry, caller);
+  } catch (const Error& error) {
+    throw rpc_error(rpc::kInternalError, error.message);
+  }
+}
+
+Content call(Services& services, const Message& request, const Caller& caller,
+             std::size_t envelope) {
   const std::string name = request.param("name");
   if (!is_tool(name)) {
+    refused_call(services, name, caller);
     const std::string near = nearest_tool(name);
     throw rpc_error(rpc::kInvalidParams,
                     "There is no tool " + shown(name) +
@@ -68,14 +84,17 @@ Content call(Services& services, const Message& request, const Caller& caller) {
   }
   const auto arguments =
       member_of(request.params, "arguments").value_or(std::string_view());
-  const ToolReply reply = call_tool(services, name, arguments, caller,
-                                    kEnvelope + request.id.size());
+  const ToolReply reply =
+      call_tool(services, name, arguments, caller, envelope);
   std::string members = "\"content\":[{\"type\":\"text\",\"text\":";
   members += json_quoted(reply.object);
   members.append("}],\"structuredContent\":").append(reply.object);
   if (reply.failed) members += ",\"isError\":true";
   return {std::move(members)};
 }
+
+/// In a batch: an answer without a state in it.
+constexpr std::size_t kShortAnswer = 16 * 1024;
 
 /// A list that has one page.
 void refuse_cursor(const Message& request) {
@@ -106,10 +125,10 @@ Content discover() {
 
 /// What both eras have.
 Content shared_method(Services& services, const Message& request,
-                      const Caller& caller) {
+                      const Caller& caller, std::size_t used) {
   const std::string& method = request.method;
-  const std::size_t envelope = kEnvelope + request.id.size();
-  if (method == "tools/call") return call(services, request, caller);
+  const std::size_t envelope = kEnvelope + request.id.size() + used;
+  if (method == "tools/call") return call(services, request, caller, envelope);
   if (method == "tools/list") {
     refuse_cursor(request);
     return {"\"tools\":" + std::string(tool_schemas()), Content::Keep::a_while};
@@ -173,14 +192,14 @@ void check_meta(const Message& request) {
 }
 
 Content modern_method(Services& services, const Message& request,
-                      const Caller& caller) {
+                      const Caller& caller, std::size_t used) {
   check_meta(request);
   if (request.method == "server/discover") return discover();
-  return shared_method(services, request, caller);
+  return shared_method(services, request, caller, used);
 }
 
 Content legacy_method(Services& services, const Message& request,
-                      const Caller& caller) {
+                      const Caller& caller, std::size_t used) {
   const std::string& method = request.method;
   if (method == "server/discover") {
     throw rpc_error(rpc::kInvalidParams,
@@ -197,7 +216,7 @@ Content legacy_method(Services& services, const Message& request,
   if (method == "resources/subscribe" || method == "resources/unsubscribe") {
     return {};
   }
-  return shared_method(services, request, caller);
+  return shared_method(services, request, caller, used);
 }
 
 Answer answer_to(const RpcError& error) {
@@ -206,12 +225,11 @@ Answer answer_to(const RpcError& error) {
 
 }  // namespace
 
-Answer Protocol::answer_request(const Message& request, const Caller& caller) {
+Answer Protocol::answer_request(const Message& request, const Caller& caller,
+                                std::size_t used) {
   try {
-    return {response(request, request.modern
-                                  ? modern_method(services_, request, caller)
-                                  : legacy_method(services_, request, caller)),
-            200};
+    const auto method = request.modern ? modern_method : legacy_method;
+    return {response(request, method(services_, request, caller, used)), 200};
   } catch (RpcError& error) {
     error.id = request.id;
     return answer_to(error);
@@ -230,18 +248,29 @@ Answer Protocol::answer_batch(const Message& batch, const Caller& caller) {
                                {}, 400));
   }
   std::string out;
+  // The whole reply is one line. What is left of it for a state shrinks with
+  // each answer; the others of the batch keep room for a short one.
+  const std::size_t others = (batch.elements.size() - 1) * kShortAnswer;
   for (const auto& element : batch.elements) {
     std::string one;
     if (const auto* error = std::get_if<RpcError>(&element)) {
       one = error->body();
     } else {
       const auto& message = std::get<Message>(element);
-      one =
-          message.kind == MessageKind::request && message.method == "initialize"
-              ? rpc_error(rpc::kInvalidRequest,
-                          "initialize cannot stand in a batch", message.id)
-                    .body()
-              : answer(message, caller).body;
+      if (message.kind != MessageKind::request) continue;
+      one = message.method == "initialize"
+                ? rpc_error(rpc::kInvalidRequest,
+                            "initialize cannot stand in a batch", message.id)
+                      .body()
+                : answer_request(message, caller, out.size() + others).body;
+      // Lists of resources and of tools have no limit of their own.
+      if (out.size() + one.size() > kMostReplyBytes) {
+        one = rpc_error(rpc::kInternalError,
+                        "The reply to this batch would be larger than clients "
+                        "read; send this request on its own",
+                        message.id)
+                  .body();
+      }
     }
     if (!one.empty()) out.append(out.empty() ? "[" : ",").append(one);
   }

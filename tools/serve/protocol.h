@@ -31,7 +31,9 @@ class Protocol {
 
  private:
   Answer answer_batch(const Message& batch, const Caller& caller);
-  Answer answer_request(const Message& request, const Caller& caller);
+  /// `used`: bytes of the reply that others take.
+  Answer answer_request(const Message& request, const Caller& caller,
+                        std::size_t used = 0);
 
   Services& services_;
 };

@@ -105,9 +105,13 @@ class Scanner {
   }
 
  private:
+  /// Deeper text is no JSON for us: each level costs memory. (A state may have
+  /// 128.)
+  static constexpr std::size_t kDeepest = 1'000'000;
+
   struct Level {
+    std::uint32_t scope;
     bool object;
-    std::size_t scope;
   };
 
   /// One value and white space up to the end of the text.
@@ -138,14 +142,16 @@ class Scanner {
     if (at_ == text_.size()) return false;
     switch (text_[at_]) {
       case '{':
+        if (levels_.size() == kDeepest) return false;
         ++at_;
-        levels_.push_back({true, keys_.open()});
+        levels_.push_back({static_cast<std::uint32_t>(keys_.open()), true});
         space();
         if (take('}')) return leave(), true;
         return opened_ = true, key();
       case '[':
+        if (levels_.size() == kDeepest) return false;
         ++at_;
-        levels_.push_back({false, 0});
+        levels_.push_back({0, false});
         space();
         if (take(']')) return leave(), true;
         return opened_ = true;

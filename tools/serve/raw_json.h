@@ -14,7 +14,8 @@
 namespace satchel::tools::serve {
 
 struct Scan {
-  /// The text is exactly one JSON value (RFC 8259) in valid UTF-8.
+  /// The text is exactly one JSON value (RFC 8259) in valid UTF-8, nested at
+  /// most a million deep.
   bool json = false;
   /// Some object in it has a member twice.
   bool duplicate = false;

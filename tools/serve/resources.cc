@@ -49,7 +49,9 @@ RpcError not_readable(const Error& error, const Message& request,
                       const std::string& uri) {
   const Error told = for_model(error, "");
   if (!is_gone(error.code)) {
-    RpcError out = rpc_error(rpc::kInternalError, told.message);
+    const bool input = error.code == ErrorCode::invalid_input;
+    RpcError out = rpc_error(input ? rpc::kInvalidParams : rpc::kInternalError,
+                             told.message);
     out.data = error_object(told);
     return out;
   }
@@ -96,8 +98,7 @@ std::string cursor_of(const Message& request) {
   if (!raw || kind_of(*raw) == JsonKind::null) return {};
   const auto cursor = text_of(*raw);
   if (cursor && !cursor->empty()) return *cursor;
-  throw rpc_error(rpc::kInvalidParams,
-                  "cursor must be the nextCursor of the page before");
+  throw invalid("cursor", "cursor must be the nextCursor of the page before");
 }
 
 }  // namespace
@@ -106,10 +107,10 @@ std::string list_resources(Services& services, const Message& request,
                            const Caller& caller) {
   ListOptions options;
   options.limit = kPage;
-  options.cursor = cursor_of(request);
   AuditEntry audit;
   audit.tool = "resources/list";
   const auto work = [&](HandleStore& store) {
+    options.cursor = cursor_of(request);
     const ListPage page = store.list(caller.user, options).value();
     std::string out = "\"resources\":[";
     for (const HandleInfo& info : page.handles) {
@@ -133,13 +134,13 @@ std::string list_resources(Services& services, const Message& request,
 std::string read_resource(Services& services, const Message& request,
                           const Caller& caller, std::size_t envelope) {
   const std::string uri = request.param("uri");
-  if (uri.empty()) {
-    throw rpc_error(rpc::kInvalidParams,
-                    "uri is missing; resources/list shows what there is");
-  }
   AuditEntry audit;
   audit.tool = "resources/read";
   const auto work = [&](HandleStore& store) {
+    if (uri.empty()) {
+      throw invalid("uri",
+                    "uri is missing; resources/list shows what there is");
+    }
     if (!uri.starts_with(kScheme)) {
       throw Error(ErrorCode::handle_not_found, "no such scheme");
     }
@@ -148,12 +149,13 @@ std::string read_resource(Services& services, const Message& request,
     const Snapshot snapshot = store.get(handle, {.user = caller.user}).value();
     audit.version_before = audit.version_after = snapshot.version;
     const std::string object = loaded_object(snapshot);
-    if (is_too_long(object, envelope + uri.size())) {
-      throw too_long(object, "Read a part of it with the tool state_load.");
+    const std::string text = json_quoted(object);
+    if (text.size() + 2 * uri.size() + envelope >= kMostReplyBytes) {
+      throw too_long(text.size(),
+                     "Read a part of it with the tool state_load.");
     }
     return "\"contents\":[{\"uri\":" + json_quoted(uri) +
-           ",\"mimeType\":\"application/json\",\"text\":" +
-           json_quoted(object) + "}]";
+           ",\"mimeType\":\"application/json\",\"text\":" + text + "}]";
   };
   return audited(services, caller, audit, work, [&](const Error& error) {
     return not_readable(error, request, uri);

@@ -37,8 +37,12 @@ bool is_modern_anywhere(const Message& batch) {
 
 bool may_batch(const HttpHead& head, const Message& batch) {
   const auto version = head.one("mcp-protocol-version");
-  return (!version || *version <= kNewestBatchVersion) &&
-         !is_modern_anywhere(batch);
+  const bool known =
+      !version ||
+      (*version <= kNewestBatchVersion &&
+       std::find(std::begin(kLegacyVersions), std::end(kLegacyVersions),
+                 *version) != std::end(kLegacyVersions));
+  return known && !is_modern_anywhere(batch);
 }
 
 }  // namespace
@@ -80,7 +84,12 @@ Plan Router::plan(const HttpHead& head) const {
   } else if (target->path != endpoint_) {
     return {text_reply(404, "nothing is here; MCP is at another path")};
   }
-  if (head.method != "POST") return {not_allowed("POST")};
+  if (head.method != "POST") {
+    auto reply = not_allowed("POST");
+    if (plan.route == Route::state)
+      reply.body = failure(plan, 405, reply.body).body;
+    return {std::move(reply)};
+  }
   if (auto reply = check_content(head)) {
     if (plan.route == Route::state) {
       reply->body = wire_failure(reply->status, "INVALID_ARGUMENT",
@@ -163,6 +172,25 @@ HttpReply Router::refuse(const Plan& plan, const HttpHead& head,
   reply.headers.emplace_back("WWW-Authenticate",
                              well_known_.challenge(refusal, head));
   return reply;
+}
+
+HttpReply Router::failure(const Plan& plan, int status,
+                          const std::string& message) const {
+  if (plan.route != Route::state) return text_reply(status, message);
+  return of_wire(wire_failure(
+      status, status >= 500 ? "UNAVAILABLE" : "INVALID_ARGUMENT", message));
+}
+
+HttpReply Router::too_large(const Plan& plan, std::uint64_t bytes,
+                            std::uint64_t limit) const {
+  const std::string message =
+      "the body is over " + std::to_string(limit) + " bytes";
+  if (plan.route != Route::state) return text_reply(413, message);
+  const Json body = {{"code", "VALUE_TOO_LARGE"},
+                     {"message", message},
+                     {"valueBytes", bytes},
+                     {"limitBytes", limit}};
+  return {413, body.dump()};
 }
 
 void Router::record(const Plan& plan, const std::string& outcome,

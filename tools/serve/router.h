@@ -45,6 +45,12 @@ class Router {
   HttpReply answer(const Plan& plan, const HttpHead& head, std::string body,
                    const Caller& caller) const;
 
+  /// The refusal of a request that was not read, in its route's form.
+  HttpReply failure(const Plan& plan, int status,
+                    const std::string& message) const;
+  HttpReply too_large(const Plan& plan, std::uint64_t bytes,
+                      std::uint64_t limit) const;
+
   /// What every reply to `head` carries besides its own headers.
   void finish(const HttpHead& head, HttpReply& reply) const;
 

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "api/utf8.h"
+#include "tools/serve/last_moments.h"
 #include "tools/serve/line_io.h"
 #include "tools/serve/message.h"
 #include "tools/serve/raw_json.h"
@@ -212,8 +213,10 @@ class Input {
                                   {STDOUT_FILENO, 0, 0}}};
     if (::poll(fds.data(), fds.size(), -1) < 0) return errno == EINTR;
     if (fds[1].revents != 0) return false;
-    // Somebody who closed our output will never read an answer.
-    if ((fds[2].revents & (POLLERR | POLLNVAL)) != 0) return false;
+    // Somebody who closed our output will never read an answer. (A pipe says
+    // POLLERR, a socket POLLHUP.)
+    if ((fds[2].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) return false;
+    if (fds[0].revents == 0) return true;
     const ssize_t n = ::read(STDIN_FILENO, buffer_.data(), buffer_.size());
     if (n > 0) {
       splitter_.feed({buffer_.data(), static_cast<std::size_t>(n)}, lines);
@@ -232,14 +235,6 @@ class Input {
   std::string buffer_ = std::string(std::size_t{1} << 16, '\0');
 };
 
-/// The host kills what lingers; whoever waits on the disk then loses more.
-void end_in_time() {
-  std::thread([] {
-    std::this_thread::sleep_for(kLastMoments);
-    ::_exit(0);
-  }).detach();
-}
-
 }  // namespace
 
 void serve_stdio(Protocol& protocol, const StdioSettings& settings) {
@@ -249,12 +244,12 @@ void serve_stdio(Protocol& protocol, const StdioSettings& settings) {
   bool more = true;
   while (more) {
     more = input.read(&lines);
-    if (!more) end_in_time();
+    if (!more) exit_after(kLastMoments);
     for (; !lines.empty(); lines.pop_front()) {
       while (session.is_full() && !session.is_dead()) {
         if (more && input.must_end()) {
           more = false;
-          end_in_time();
+          exit_after(kLastMoments);
         }
         std::this_thread::sleep_for(1ms);
       }
@@ -262,7 +257,7 @@ void serve_stdio(Protocol& protocol, const StdioSettings& settings) {
     }
     more = more && !session.is_dead();
   }
-  if (session.is_dead()) end_in_time();
+  if (session.is_dead()) exit_after(kLastMoments);
   session.finish();
 }
 

@@ -28,8 +28,9 @@ Error unknown(const std::string& name, const std::vector<std::string>& known) {
   for (const auto& k : known) list += (list.empty() ? "" : ", ") + k;
   return invalid("arguments",
                  "There is no argument " + shown(name) +
-                     (near.empty() ? "" : "; did you mean '" + near + "'") +
-                     "? Known here: " + list + ". Nothing was done.");
+                     (near.empty() ? "" : "; did you mean '" + near + "'?") +
+                     (near.empty() ? "." : "") + " Known here: " + list +
+                     ". Nothing was done.");
 }
 
 /// The literal of a number, or of one in a string; none for anything else.
@@ -61,6 +62,10 @@ std::optional<std::uint64_t> to_integer(std::string text) {
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error == std::errc() && stop == end) return value;
+  // With an exponent, and few enough digits that no double rounds them.
+  if (text.find_first_of("eE") == text.npos || text.size() > 15) {
+    return std::nullopt;
+  }
   const auto real = to_double(text);
   constexpr double kExact = 9007199254740992.0;
   if (!real || *real < 0 || *real > kExact || *real != std::floor(*real)) {

@@ -55,6 +55,11 @@ struct Call {
   }
 };
 
+/// What an object takes in a reply: itself, and itself as a string.
+std::size_t twice(std::string_view object) {
+  return object.size() + string_size(object);
+}
+
 /// `object` with one more member.
 std::string with(std::string object, std::string_view name,
                  std::string_view json) {
@@ -65,26 +70,32 @@ std::string with(std::string object, std::string_view name,
 
 /// What a write answers. When the state makes the reply too long it is left
 /// out: the write has happened, and a failure would say otherwise.
-std::string written(const Call& call, Snapshot snapshot) {
-  std::string object = to_object(snapshot);
+std::string written(const Call& call, Snapshot snapshot,
+                    std::string note = {}) {
+  const auto noted = [&](std::string object) {
+    return note.empty() ? object
+                        : with(std::move(object), "note", json_quoted(note));
+  };
+  std::string object = noted(to_object(snapshot));
   if (!snapshot.state || !is_too_long(object, call.envelope)) return object;
   const std::string size = std::to_string(snapshot.state->size_bytes());
   snapshot.state.reset();
-  object = with(to_object(snapshot), "size_bytes", size);
-  return with(
-      std::move(object), "note",
-      json_quoted("The write was applied. The state is left out, because it "
-                  "is too large for one reply; read parts of it with "
-                  "state_load and path."));
+  note.insert(0, note.empty() ? "" : " ");
+  note.insert(0,
+              "The write was applied. The state is left out, because it is too "
+              "large for one reply; read parts of it with state_load and "
+              "path.");
+  return noted(with(to_object(snapshot), "size_bytes", size));
 }
 
-/// What a model should know that creates although it has such states.
-std::optional<std::string> note_on_others(Call& call, const Snapshot& created) {
+/// What a model should know that creates although it has such states; empty
+/// when it has none.
+std::string note_on_others(Call& call, const Snapshot& created) {
   ListOptions options;
   options.kind = created.kind;
   options.limit = 2;
   const auto page = call.store().list(call.caller.user, options);
-  if (!page.ok()) return std::nullopt;
+  if (!page.ok()) return {};
   for (const HandleInfo& info : page->handles) {
     if (info.handle == created.handle) continue;
     return "The user already had live states of kind " + created.kind +
@@ -92,7 +103,7 @@ std::optional<std::string> note_on_others(Call& call, const Snapshot& created) {
            ". If this is the same work, go on with that one (state_load, then "
            "state_patch) and state_delete this new one.";
   }
-  return std::nullopt;
+  return {};
 }
 
 std::string create(Call& call) {
@@ -118,9 +129,8 @@ std::string create(Call& call) {
   Snapshot snapshot = call.store().mint(*kind, state, options).value();
   call.audit.handle = snapshot.handle;
   call.audit.version_after = snapshot.version;
-  const auto note = note_on_others(call, snapshot);
-  std::string object = written(call, std::move(snapshot));
-  return note ? with(std::move(object), "note", json_quoted(*note)) : object;
+  auto note = note_on_others(call, snapshot);
+  return written(call, std::move(snapshot), std::move(note));
 }
 
 std::string update(Call& call, const std::string& handle) {
@@ -169,7 +179,7 @@ std::string load(Call& call) {
   call.audit.version_before = call.audit.version_after = snapshot.version;
   std::string object = loaded_object(snapshot);
   if (is_too_long(object, call.envelope)) {
-    throw too_long(object, "Read a part of the state with path.");
+    throw too_long(twice(object), "Read a part of the state with path.");
   }
   return object;
 }
@@ -193,7 +203,7 @@ std::string list(Call& call) {
   std::string object =
       to_object(call.store().list(call.caller.user, options).value());
   if (is_too_long(object, call.envelope)) {
-    throw too_long(object, "Ask for fewer with limit.");
+    throw too_long(twice(object), "Ask for fewer with limit.");
   }
   return object;
 }
@@ -275,7 +285,8 @@ std::string changes(Call& call) {
   call.audit.version_after = changes.version;
   std::string object = to_object(changes);
   if (is_too_long(object, call.envelope)) {
-    throw too_long(object, "Read parts of the state with state_load and path.");
+    throw too_long(twice(object),
+                   "Read parts of the state with state_load and path.");
   }
   return object;
 }
@@ -388,14 +399,13 @@ std::string loaded_object(const Snapshot& snapshot) {
 bool is_too_long(std::string_view object, std::size_t envelope) {
   // As a string it grows to twice its length at most.
   if (object.size() * 3 + envelope < kMostReplyBytes) return false;
-  return object.size() + string_size(object) + envelope >= kMostReplyBytes;
+  return twice(object) + envelope >= kMostReplyBytes;
 }
 
-Error too_long(std::string_view object, std::string_view advice) {
+Error too_long(std::size_t bytes, std::string_view advice) {
   return {ErrorCode::state_too_large,
           "The reply would be larger than clients read. " + std::string(advice),
-          Json{{"size_bytes", object.size() + string_size(object)},
-               {"limit_bytes", kMostReplyBytes}}};
+          Json{{"size_bytes", bytes}, {"limit_bytes", kMostReplyBytes}}};
 }
 
 }  // namespace satchel::tools::serve

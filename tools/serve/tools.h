@@ -39,6 +39,6 @@ std::string loaded_object(const Snapshot& snapshot);
 /// Whether a reply that holds `object` would be too long for clients.
 bool is_too_long(std::string_view object, std::size_t envelope);
 /// state_too_large for such a reply.
-Error too_long(std::string_view object, std::string_view advice);
+Error too_long(std::size_t bytes, std::string_view advice);
 
 }  // namespace satchel::tools::serve
