@@ -94,7 +94,8 @@ TEST(PolicyTest, TheMaximumThatARefusalNamesIsTaken) {
       const auto at = error.message.find(label);
       ASSERT_NE(at, std::string::npos) << error.message;
       const auto named = error.message.substr(at + label.size());
-      const ToolArguments sent("{\"ttl_days\":" + named + "}", {"ttl_days"});
+      const std::string text = "{\"ttl_days\":" + named + "}";
+      const ToolArguments sent(text, {"ttl_days"});
       EXPECT_GT(sent.lifetime().duration().count(), 0) << named;
       EXPECT_EQ(refused_field([&] { return p.for_update(sent.lifetime()); }),
                 "")
