@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Writes the table of a bench run into a Markdown file, between its markers.
+Rows that the run did not measure stay as they are.
 
 Usage: table.py RESULTS.json README.md
 """
@@ -40,10 +41,37 @@ def load(path):
     return data["context"], rows
 
 
+def measured(rows):
+    for (work, durability, count, threads), stores in rows.items():
+        ours = stores.get("satchel")
+        if ours is None:
+            continue
+        if work == "write_amplification":
+            value = ours["written_per_op_byte"]
+            yield (f"| bytes written per byte of patch ops | {durability} "
+                   f"| {size(count)} | {threads} | {value:.1f} | | |")
+            continue
+        mine = ours["items_per_second"]
+        raw = stores.get("raw", {}).get("items_per_second")
+        yield (f"| {work.replace('_', ' ')} | {durability} | {size(count)} "
+               f"| {threads} | {rate(mine)} "
+               f"| {rate(raw) if raw else ''} "
+               f"| {f'{mine / raw:.2f}' if raw else ''} |")
+
+
+def key_of(line):
+    """Sorts by work, durability, size and threads."""
+    work, durability, bytes_, threads = (
+        cell.strip() for cell in line.split("|")[1:5])
+    number, _, unit = bytes_.partition(" ")
+    n = int(number or 0) * (1024 if unit == "KiB" else 1)
+    return (work, durability, n, int(threads))
+
+
 def main():
     results, readme = sys.argv[1:]
     context, rows = load(results)
-    out = [
+    head = [
         f"{context['date'][:10]}, {context['num_cpus']} CPUs at "
         f"{context['mhz_per_cpu']} MHz, RocksDB 7.8.3, medians of 5 "
         "interleaved rounds; operations a second over all threads.",
@@ -52,28 +80,18 @@ def main():
         "| ratio |",
         "|---|---|---|---|---|---|---|",
     ]
-    for (work, durability, count, threads), stores in sorted(rows.items()):
-        ours = stores.get("satchel")
-        if ours is None:
-            continue
-        if work == "write_amplification":
-            value = ours["written_per_op_byte"]
-            out.append(f"| bytes written per byte of patch ops | {durability} "
-                       f"| {size(count)} | {threads} | {value:.1f} | | |")
-            continue
-        mine = ours["items_per_second"]
-        raw = stores.get("raw", {}).get("items_per_second")
-        out.append(
-            f"| {work.replace('_', ' ')} | {durability} | {size(count)} "
-            f"| {threads} | {rate(mine)} "
-            f"| {rate(raw) if raw else ''} "
-            f"| {f'{mine / raw:.2f}' if raw else ''} |")
     with open(readme) as file:
-        text = file.read()
-    head, rest = text.split(BEGIN)
-    _, tail = rest.split(END)
+        before, rest = file.read().split(BEGIN)
+    table, after = rest.split(END)
+    lines = {}
+    for line in table.strip().split("\n")[len(head):]:
+        lines[key_of(line)] = line
+    for line in measured(rows):
+        lines[key_of(line)] = line
     with open(readme, "w") as file:
-        file.write(head + BEGIN + "\n" + "\n".join(out) + "\n" + END + tail)
+        file.write(before + BEGIN + "\n" + "\n".join(head) + "\n" +
+                   "\n".join(lines[key] for key in sorted(lines)) + "\n" +
+                   END + after)
 
 
 main()
