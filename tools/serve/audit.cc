@@ -52,13 +52,9 @@ bool AuditLog::open() {
   fd_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
   struct stat info = {};
   if (fd_ < 0 || ::fstat(fd_, &info) != 0) return false;
-  if (!S_ISREG(info.st_mode)) {
-    size_ = 0;
-    return true;
-  }
-  size_ = static_cast<std::uint64_t>(info.st_size);
   // A file that was there before may be open to others.
-  return (info.st_mode & 077) == 0 || ::fchmod(fd_, 0600) == 0;
+  return !S_ISREG(info.st_mode) || (info.st_mode & 077) == 0 ||
+         ::fchmod(fd_, 0600) == 0;
 }
 
 /// Locks the file that the path names, among processes, and learns its size.
@@ -68,6 +64,7 @@ bool AuditLog::take() {
     struct stat ours = {};
     struct stat named = {};
     if (::fstat(fd_, &ours) != 0) return false;
+    size_ = 0;
     if (!S_ISREG(ours.st_mode)) return true;
     if (::flock(fd_, LOCK_EX) != 0 || ::fstat(fd_, &ours) != 0) return false;
     size_ = static_cast<std::uint64_t>(ours.st_size);
@@ -106,14 +103,12 @@ bool AuditLog::append_taken(const std::string& line) {
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
       // Half a line would spoil the next one.
-      if (done > 0 && ::ftruncate(fd_, static_cast<off_t>(size_)) != 0) {
-        size_ += done;
-      }
+      [[maybe_unused]] const int cut =
+          done > 0 ? ::ftruncate(fd_, static_cast<off_t>(size_)) : 0;
       return false;
     }
     done += static_cast<std::size_t>(n);
   }
-  size_ += done;
   return true;
 }
 

@@ -53,6 +53,7 @@ class AuditLog {
   const bool best_effort_;
   std::mutex mutex_;
   int fd_ = -1;
+  /// Of the file when it was taken.
   std::uint64_t size_ = 0;
   bool warned_ = false;
 };

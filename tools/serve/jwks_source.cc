@@ -3,7 +3,6 @@
 #include <condition_variable>
 #include <fstream>
 #include <mutex>
-#include <optional>
 #include <sstream>
 #include <thread>
 #include <utility>

@@ -28,9 +28,8 @@ Error unknown(const std::string& name, const std::vector<std::string>& known) {
   for (const auto& k : known) list += (list.empty() ? "" : ", ") + k;
   return invalid("arguments",
                  "There is no argument " + shown(name) +
-                     (near.empty() ? "" : "; did you mean '" + near + "'?") +
-                     (near.empty() ? "." : "") + " Known here: " + list +
-                     ". Nothing was done.");
+                     (near.empty() ? "." : "; did you mean '" + near + "'?") +
+                     " Known here: " + list + ". Nothing was done.");
 }
 
 /// The literal of a number, or of one in a string; none for anything else.
